@@ -6,7 +6,7 @@ let house: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-// A separate package, so that users of Causeway do not build it.
+// The benchmarks are a separate package, so that users of Causeway do not have to build them.
 let package = Package(
     name: "causeway-benchmarks",
     dependencies: [.package(name: "causeway", path: "..")],
@@ -15,7 +15,7 @@ let package = Package(
         .executableTarget(
             name: "StyleRatios", dependencies: ["CPlain", .product(name: "Causeway", package: "causeway")],
             swiftSettings: house),
-        // Scripts/packet-goals compares this program with other tools.
+        // This program is for the benchmark Scripts/packet-goals, which compares it with other tools.
         .executableTarget(
             name: "PacketGoals",
             dependencies: [
@@ -23,7 +23,7 @@ let package = Package(
                 .product(name: "CausewayPackets", package: "causeway"),
             ],
             swiftSettings: house),
-        // datagram-ratios compares this program with plain sockets.
+        // The datagram-ratios benchmark compares this program with plain sockets.
         .executableTarget(
             name: "DatagramRatios", dependencies: [.product(name: "Causeway", package: "causeway")],
             swiftSettings: house),
@@ -35,7 +35,7 @@ let package = Package(
                 .product(name: "CausewayURLLoading", package: "causeway"),
             ],
             swiftSettings: house),
-        // Compares the typed client with URLSession, against a running server.
+        // Compares the typed HTTP client with URLSession. Needs a running server.
         .executableTarget(
             name: "ClientRatios",
             dependencies: [
@@ -43,18 +43,18 @@ let package = Package(
                 .product(name: "CausewayURLLoading", package: "causeway"),
             ],
             swiftSettings: house),
-        // Compares messages between peers with an echo over TLS.
+        // Benchmark: compares the exchange of messages between peers with an echo server over TLS.
         .executableTarget(
             name: "PeerRatios",
             dependencies: [
                 .product(name: "Causeway", package: "causeway"), .product(name: "CausewayPeers", package: "causeway"),
             ],
             swiftSettings: house),
-        // Measures responses from the cache.
+        // Measures how fast responses come from the cache.
         .executableTarget(
             name: "CacheHits", dependencies: [.product(name: "CausewayURLLoading", package: "causeway")],
             swiftSettings: house),
-        // http-memory measures the memory of this program.
+        // The http-memory benchmark measures the memory of this program.
         .executableTarget(
             name: "HTTPMemory", dependencies: [.product(name: "CausewayURLLoading", package: "causeway")],
             swiftSettings: house),
@@ -66,7 +66,7 @@ let package = Package(
                 .product(name: "CausewayHTTPServer", package: "causeway"),
             ],
             swiftSettings: house),
-        // Scripts/check-downloads kills this program.
+        // The script Scripts/check-downloads kills this program during downloads.
         .executableTarget(
             name: "DownloadClient", dependencies: [.product(name: "CausewayURLLoading", package: "causeway")],
             swiftSettings: house),

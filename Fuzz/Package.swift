@@ -6,7 +6,7 @@ let house: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-// A separate package, because its executables link only with the fuzzer: see README.md.
+// This package is separate because its executables cannot be linked without the fuzzer (see README.md).
 let package = Package(
     name: "causeway-fuzz",
     dependencies: [.package(name: "causeway", path: "..")],
@@ -17,7 +17,8 @@ let package = Package(
             dependencies: ["CFuzzerMain", .product(name: "Causeway", package: "causeway")],
             swiftSettings: house),
     ]
-        // Internal state machines and parsers. CausewayExercises can access them and checks their invariants.
+        // These fuzzers test internal state machines and parsers. CausewayExercises can access them and checks their
+        // invariants.
         + [
             "FuzzWebSocket", "FuzzUpgradeHead", "FuzzHTTPHead", "FuzzHTTPChunks", "FuzzHTTP1", "FuzzHTTP2",
             "FuzzHTTP1Calls", "FuzzHTTP2Calls",

@@ -6,12 +6,12 @@ let house: [SwiftSetting] = [
     .enableUpcomingFeature("InternalImportsByDefault"),
 ]
 
-// A separate package, so that `swift test` needs no other program, no network and no rights of root.
+// These tests form a separate package, so that `swift test` needs no other program, no network and no root rights.
 let package = Package(
     name: "interop",
     dependencies: [.package(name: "causeway", path: ".."), .package(name: "examples", path: "../Examples")],
     targets: [
-        // A program as written for NetService, in the language mode of its time.
+        // A program that uses NetService, compiled in the old Swift language mode.
         .executableTarget(
             name: "NetServiceProgram",
             dependencies: [
@@ -20,7 +20,8 @@ let package = Package(
                 .product(name: "CausewayURLLoading", package: "causeway"),
             ],
             path: "Programs/NetServiceProgram", swiftSettings: [.swiftLanguageMode(.v5)]),
-        // An old program with the drop-in modules, and a library whose type names also occur in Causeway.
+        // A program with the drop-in modules, built in an older language mode. It also imports a library whose type
+        // names occur in Causeway too.
         .target(name: "OwnNames", path: "Programs/OwnNames"),
         .executableTarget(
             name: "DropInProgram",
@@ -31,7 +32,7 @@ let package = Package(
                 .product(name: "SystemConfiguration", package: "causeway"),
             ],
             path: "Programs/DropInProgram", swiftSettings: [.swiftLanguageMode(.v5)]),
-        // A small program that a test kills while it sends operations.
+        // A small program that the test kills while the program sends operations.
         .executableTarget(
             name: "OfflineProgram",
             dependencies: [
@@ -40,11 +41,11 @@ let package = Package(
                 .product(name: "CausewayURLLoading", package: "causeway"),
             ],
             path: "Programs/OfflineProgram", swiftSettings: house),
-        // A program as written for Apple's MultipeerConnectivity, for tests between hosts.
+        // A test program that is written as for Apple's MultipeerConnectivity. Tests run it on several hosts.
         .executableTarget(
             name: "MultipeerProgram", dependencies: [.product(name: "MultipeerConnectivity", package: "causeway")],
             path: "Programs/MultipeerProgram", swiftSettings: [.swiftLanguageMode(.v5)]),
-        // The tests look for the tool and for the programs beside themselves.
+        // The tests look for the tool and for these programs in their own directory.
         .testTarget(
             name: "InteropTests",
             dependencies: [

@@ -1,4 +1,5 @@
-// Reference measurements with other libraries, one per run, started by Scripts/packet-goals. Needs libpcap and libnet to compile.
+// Reference measurements with other libraries. Scripts/packet-goals starts this program, which makes one measurement
+// per run. Needs libpcap and libnet to compile.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <errno.h>
@@ -189,7 +190,7 @@ static void run_inject(const char *interface, int count, int size) {
     printf("kpps %.3f\n", sent / (seconds(CLOCK_MONOTONIC) - before) / 1e3);
 }
 
-// Sends frames of an experimental type with a timestamp, at a rate or (0) as fast as possible.
+// Sends frames of an experimental type with a timestamp, at the given rate. With rate 0, sends as fast as possible.
 static void run_send(const char *interface, int count, int size, double rate) {
     int fd = socket(AF_PACKET, SOCK_RAW, 0), on = 1;
     struct sockaddr_ll address = {.sll_family = AF_PACKET, .sll_ifindex = (int)if_nametoindex(interface)};

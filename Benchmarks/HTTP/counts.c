@@ -1,4 +1,5 @@
-// Counts calls of Swift's reference counting, of the allocators and of the clock by the address of the caller. Preloaded by http-counts.
+// Counts the calls of Swift's reference counting, of the memory allocators and of the clock. There is a count for each
+// address from which the calls come. The benchmark http-counts preloads this library into a program.
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdint.h>
@@ -26,7 +27,8 @@ static void count(int kind, void *caller, uint64_t bytes) {
     }
 }
 
-// Defines a function that counts its calls and then calls the function of the same name in the next library.
+// Defines a function that counts its calls and then calls the original function. The original function has the same
+// name, and is in the next library.
 #define WRAP(result, name, parameters, arguments, kind, bytes)                             \
     result name parameters {                                                               \
         static result(*next) parameters;                                                   \
@@ -44,7 +46,8 @@ WRAP(void, swift_bridgeObjectRelease, (void *object), (object), RELEASE, 0)
 WRAP(void *, swift_allocObject, (void *type, size_t size, size_t mask), (type, size, mask), OBJECT, size)
 WRAP(int, clock_gettime, (clockid_t clock, struct timespec *time), (clock, time), CLOCK, 0)
 
-// The lookup of the next function allocates, so these call the C library directly.
+// These functions call the C library directly. A lookup of the original function would allocate memory, and so call
+// these functions again.
 extern void *__libc_malloc(size_t), *__libc_calloc(size_t, size_t), *__libc_realloc(void *, size_t);
 void *malloc(size_t size) { return count(MALLOC, __builtin_return_address(0), size), __libc_malloc(size); }
 void *calloc(size_t n, size_t size) { return count(MALLOC, __builtin_return_address(0), n * size), __libc_calloc(n, size); }

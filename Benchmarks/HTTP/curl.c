@@ -24,7 +24,7 @@ static CURL *request(const char *url, int http2, FILE *file) {
     curl_easy_setopt(easy, CURLOPT_WRITEDATA, file);
     if (getenv("SSL_CERT_FILE")) curl_easy_setopt(easy, CURLOPT_CAINFO, getenv("SSL_CERT_FILE"));
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, http2 ? CURL_HTTP_VERSION_2TLS : CURL_HTTP_VERSION_1_1);
-    // Waits for the first connection instead of opening another one.
+    // Makes a request wait for the first connection. Otherwise curl would open another connection.
     curl_easy_setopt(easy, CURLOPT_PIPEWAIT, (long)http2);
     return easy;
 }

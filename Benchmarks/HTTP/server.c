@@ -57,7 +57,8 @@ static int answer(struct peer *peer) {
     return 1;
 }
 
-// Answers the requests that have arrived. Returns -1 if the connection must be closed, 0 if an answer could not be sent whole.
+// Answers the requests that have arrived. Returns -1 if the connection must be closed, 0 if only a part of an answer
+// could be sent, and otherwise 1.
 static int serve(struct peer *peer) {
     for (;;) {
         char *end = memmem(peer->in, peer->used, "\r\n\r\n", 4);

@@ -3,15 +3,16 @@ internal import CausewayRuntime
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Makes connections one after the other on one loop, to compare the cost of establishment with that of a bare socket on the same loop.
+/// Measures the time to establish connections, one after the other on one event loop. Compares it with the time for a
+/// bare socket on the same loop.
 public final class ConnectMeasure: Sendable {
     /// The way in which connections are established.
     public enum Way: String, CaseIterable, Sendable {
         /// Only opens, connects and registers a socket.
         case plain
-        /// Connects as a connection to an address does.
+        /// Connects in the same way as a connection to an address.
         case literal
-        /// Connects as a connection to a name with cached addresses does.
+        /// Connects to a name with cached addresses, as a connection does.
         case name
     }
 
@@ -74,7 +75,8 @@ public final class ConnectMeasure: Sendable {
                 return loop.execute { self.next(failed: true) }
             }
             loop.close(registration, Descriptor(adopting: winner.fd))
-            // Start the next connection in a later turn, because this closure is the completion of the previous connection.
+            // This closure is the completion handler of the previous connection. So do not start the next connection
+            // here, but in a later job on the loop.
             loop.execute { self.next(failed: false) }
         }
         rest.withLock { $0.current = connector }
@@ -102,7 +104,7 @@ public final class ConnectMeasure: Sendable {
     }
 }
 
-/// One bare socket.
+/// A socket that the benchmark uses directly, without the library's connection type.
 private final class PlainSocket: ReadinessHandler {
     let registration = LockedValue<Registration?>(nil)
     private let measure: ConnectMeasure

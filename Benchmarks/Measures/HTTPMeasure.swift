@@ -25,7 +25,7 @@ public enum HTTPMeasure {
         return count.failures
     }
 
-    /// Sends one request after the other.
+    /// Sends the same request again and again. Each request starts when the previous response has ended.
     private final class Repeater: HTTPResponseObserver {
         private let request: HTTPRequestValue
         private let engine: HTTPEngine
@@ -78,7 +78,7 @@ public enum HTTPMeasure {
         return HTTPEngine(configuration)
     }
 
-    /// The requests that are left, and the failures so far.
+    /// Counts the requests that must still be sent, the requests that are not finished, and the failures.
     private final class Count: Sendable {
         private struct State {
             var left: Int
@@ -91,7 +91,7 @@ public enum HTTPMeasure {
 
         init(_ times: Int) { state = LockedValue(State(left: times, unfinished: times)) }
 
-        /// Sets what is called when all requests have finished.
+        /// Sets the closure that runs when all requests have finished.
         func whenDone(_ body: @escaping @Sendable () -> Void) { state.withLock { state in state.whenDone = body } }
 
         func finished() {

@@ -2,7 +2,7 @@ internal import CausewayRuntime
 internal import CausewaySystem
 internal import CausewayWire
 
-/// Runs the resolver's work repeatedly, for benchmarks, which cannot call it otherwise.
+/// Runs the resolver's internal functions repeatedly. Benchmarks use this type because those functions are not public.
 public enum ResolverMeasure {
     /// Decodes a DNS message with all its records.
     ///
@@ -49,8 +49,8 @@ public enum ResolverMeasure {
                 case .settled, .answered: break
                 }
             }
-            // Keep the resolution alive, because releasing it would cancel it. If it has ended already, it is released with the other
-            // values.
+            // Store the resolution, because releasing it would cancel it. If the resolution has already ended, it is
+            // released with the other values.
             asked.resolution.withLock { $0 = resolution }
         }
     }

@@ -1,5 +1,5 @@
-// The reference measurements of Benchmarks/resolver-ratios: c-ares decodes, getaddrinfo resolves in threads. Prints nanoseconds per
-// operation, as ResolverRatios does.
+// The reference measurements for Benchmarks/resolver-ratios. c-ares decodes messages, and getaddrinfo resolves names in
+// threads. The program prints nanoseconds per operation, as ResolverRatios does.
 
 #include <arpa/inet.h>
 #include <netdb.h>
@@ -27,7 +27,7 @@ static int decode_once(const unsigned char *bytes, int length) {
     struct ares_addrttl addresses[64];
     int count = 64;
     struct hostent *host = NULL;
-    // Decode the whole answer: aliases, name, and addresses with their TTLs.
+    // Decode the whole DNS answer: aliases, name, and addresses with their TTLs.
     if (ares_parse_a_reply(bytes, length, &host, addresses, &count) != ARES_SUCCESS) return 0;
     ares_free_hostent(host);
     return count;
@@ -81,7 +81,8 @@ static void run(const char *names, long count, long threads) {
     free(thread);
 }
 
-// Accepts connections on ::1 and closes them after their clients, until the process is ended. Prints its port.
+// Accepts connections on ::1 until the process is ended. Closes each connection after its client has closed it. Prints
+// the listening port.
 static int accept_all(void) {
     int listener = socket(AF_INET6, SOCK_STREAM, 0);
     struct sockaddr_in6 address = {.sin6_family = AF_INET6, .sin6_addr = IN6ADDR_LOOPBACK_INIT};
@@ -90,7 +91,7 @@ static int accept_all(void) {
     getsockname(listener, (struct sockaddr *)&address, &length);
     printf("%d\n", ntohs(address.sin6_port));
     fflush(stdout);
-    // Close with a reset, so that no port stays in TIME_WAIT.
+    // Close each connection with a reset, so that no port stays in the state TIME_WAIT.
     struct linger now = {.l_onoff = 1, .l_linger = 0};
     for (;;) {
         int peer = accept(listener, NULL, NULL);

@@ -1,9 +1,11 @@
-// Clients whose certificates are rejected, and an echo connection at the same time: started by Benchmarks/hostile-chains. Needs libssl-dev.
+// Benchmark client: its certificates are rejected while an echo connection is measured. Benchmarks/hostile-chains
+// starts this program. It needs libssl-dev.
 //
 // usage: hostile PORT SECONDS PID PEERS CHAIN KEY [GOOD_CHAIN GOOD_KEY]
 //
-// PEERS processes connect repeatedly with CHAIN. With GOOD_CHAIN, an echo connection is established first and measures a round trip every
-// millisecond meanwhile. Prints processor microseconds of process PID per rejected handshake, and the round trips in microseconds.
+// PEERS processes connect repeatedly with CHAIN. With GOOD_CHAIN, the program first establishes an echo connection, and
+// measures a round trip every millisecond. It prints the round trips in microseconds. It also prints the processor
+// microseconds of process PID per rejected handshake.
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <netinet/tcp.h>
@@ -36,7 +38,7 @@ static uint64_t nanoseconds(clockid_t clock) {
 
 static SSL_CTX *context_with(const char *chain, const char *key) {
     SSL_CTX *context = SSL_CTX_new(TLS_client_method());
-    // Allow weak certificates to be sent.
+    // With security level 0, OpenSSL also sends weak certificates.
     SSL_CTX_set_security_level(context, 0);
     SSL_CTX_set_session_cache_mode(context, SSL_SESS_CACHE_OFF);
     if (SSL_CTX_use_certificate_chain_file(context, chain) != 1) stop(chain);

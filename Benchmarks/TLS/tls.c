@@ -1,6 +1,10 @@
-// A plain C server with the same OpenSSL, and the load generator for all servers: started by Benchmarks/tls-ratios. Needs libssl-dev.
+// A TLS benchmark in plain C, with two roles: a server, and a load generator for all servers. The server uses the same
+// OpenSSL library as the servers that it is compared with. Benchmarks/tls-ratios starts this program. It needs
+// libssl-dev.
 //
-// usage: tls serve echo|sink PORT CERT KEY
+// usage:
+//
+//        tls serve echo|sink PORT CERT KEY
 //        tls echo|full|resume PORT SECONDS PID CONNECTIONS     processor microseconds of process PID per operation
 #define _GNU_SOURCE
 #include <arpa/inet.h>
@@ -70,7 +74,7 @@ static void answer(SSL *tls, bool echoes) {
             return;
         }
         if (echoes) SSL_write(tls, block, count);
-        // epoll reports the data that is still in the kernel.
+        // If data is still in the kernel, epoll reports it later, so the loop need not read again.
         if (SSL_pending(tls) == 0 && count < (int)sizeof block && echoes) return;
     }
 }
@@ -136,7 +140,7 @@ static void begin(struct figures *figures) {
     figures->end = figures->measured_from + (uint64_t)(figures->seconds * 1e9);
 }
 
-// Updates the figures. Returns whether the measurement continues.
+// Updates the measurement's counters. Returns whether the measurement continues.
 static bool tick(struct figures *figures) {
     uint64_t now = nanoseconds(CLOCK_MONOTONIC);
     if (!figures->measures && now >= figures->measured_from) {
@@ -173,7 +177,7 @@ static void echo(struct figures *figures, int port, int connections) {
     }
 }
 
-// Makes connections one after the other, with one byte in each direction.
+// Makes TLS connections one at a time. Each connection carries one byte in each direction.
 static void shake_hands(struct figures *figures, int port) {
     uint64_t resumed = 0, all = 0;
     begin(figures);
@@ -183,7 +187,8 @@ static void shake_hands(struct figures *figures, int port) {
         resumed += (uint64_t)SSL_session_reused(tls);
         all++;
         SSL_write(tls, block, 1);
-        // The session ticket arrives after the handshake and before the reply of an echo server.
+        // Read the reply, because the session ticket arrives only after the handshake. This read also processes the
+        // ticket, which precedes the reply.
         SSL_read(tls, block, 1);
         SSL_shutdown(tls);
         SSL_free(tls);

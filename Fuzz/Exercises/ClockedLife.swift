@@ -1,4 +1,4 @@
-/// A state machine with a virtual clock. Only the choices of an exercise advance the clock.
+/// A state machine with a virtual clock, for fuzzing. Only the fuzzer's choices advance the clock.
 protocol ClockedLife {
     var now: Duration { get set }
     var nextDeadline: Duration? { get }
@@ -8,7 +8,7 @@ protocol ClockedLife {
 }
 
 extension ClockedLife {
-    /// Advances the clock from deadline to deadline. After each step no deadline may be in the past.
+    /// Advances the clock from deadline to deadline. After each step, the next deadline must be in the future.
     mutating func pass(_ time: Duration) {
         let end = now + time
         var turns = 0

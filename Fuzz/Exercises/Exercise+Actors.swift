@@ -11,7 +11,8 @@ extension Exercise {
         return true
     }
 
-    /// Runs an engine whose peers send arbitrary frames. Each call is resumed once, each service is begun at most once, and memory is bounded.
+    /// Runs an actor engine whose peers send arbitrary frames. The engine must resume each call once, begin each
+    /// service at most once, and use bounded memory.
     ///
     /// - Returns: The number of actions.
     @discardableResult
@@ -23,7 +24,7 @@ extension Exercise {
     }
 }
 
-/// An engine among hostile peers. Peers and waiters are numbers.
+/// Tests an actor engine. The peers are simulated and hostile. Numbers stand for peers and waiting callers.
 private struct ActorEngineSubject {
     private var engine: ActorEngine<Int, Int>
     private var now: Duration = .zero

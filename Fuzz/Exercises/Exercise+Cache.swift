@@ -2,10 +2,11 @@ internal import CausewayHTTPProtocols
 internal import CausewayWire
 
 extension Exercise {
-    /// Reads bytes as the file of a stored response, as they are and as values with valid checksums. Checks that what is read can be written
-    /// and read again, and that its use is bounded and total.
+    /// Parses the input as the file of a cached response: once unchanged, and once with valid checksums added.
     ///
-    /// - Returns: Whether the bytes hold a stored response.
+    /// Checks that a parsed file can be written and parsed again, and that its contents are used within bounds.
+    ///
+    /// - Returns: Whether the bytes contain a stored response.
     @discardableResult
     public static func cacheFile(_ bytes: [UInt8]) -> Bool {
         let direct = try? CacheRecord.parse(bytes.span.bytes)
@@ -22,7 +23,8 @@ extension Exercise {
         return true
     }
 
-    /// Reads lines as the fields of a request and a response, and plays an exchange and its validation.
+    /// Reads the input lines as header fields for a request and a response. Stores the response in a cache, and then
+    /// checks its validation.
     ///
     /// - Returns: Whether the response was stored.
     @discardableResult

@@ -26,7 +26,7 @@ extension Exercise {
         return parsed.count
     }
 
-    /// A valid example of each format. Mutations of these examples also test the inner structures.
+    /// A valid example of each format. The fuzzer mutates these examples to reach the inner structures of the formats.
     private static let made: [[UInt8]] = {
         let template = CertificateTemplate(subject: "server.test", notBefore: 0, notAfter: 4_000_000_000)
         guard let identity = try? template.issue() else { return [[], [], [], []] }
@@ -60,7 +60,7 @@ extension Exercise {
             precondition(texts.count == bytes.count && bytes[4].count == 32)
             _ = (one.notBefore, one.notAfter, one.isAuthority, one.mustStaple, one.alternativeNames)
         }
-        // Input that is not strict DER is normalized by the first encoding. Further encodings must not change it.
+        // The first encoding converts the input to strict DER. Encoding that result again must not change it.
         let der = certificates[0].der
         precondition(
             (try? Certificate(der: der))?.der == der, "the certificate is encoded differently than it was parsed")

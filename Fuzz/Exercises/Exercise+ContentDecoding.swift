@@ -3,8 +3,10 @@ internal import CausewayHTTPProtocols
 internal import FoundationEssentials
 
 extension Exercise {
-    /// Decodes bytes with up to four content codings, which the first bytes choose. Checks that the split of the input and the size of the
-    /// output do not change the result, and that no piece is larger than its limit.
+    /// Tests content decoding. The first input bytes choose up to four content codings for the rest of the input.
+    ///
+    /// The exercise splits the input and sizes the output in different ways. It checks that the result stays the same,
+    /// and that no piece exceeds its limit.
     ///
     /// - Returns: Whether the bytes are complete content.
     @discardableResult
@@ -18,8 +20,9 @@ extension Exercise {
         let whole = Decoded(encoded, codings, pieceLength: .max, limit: ContentDecoder.pieceLimit)
         for (pieceLength, limit) in [(1, ContentDecoder.pieceLimit), (3, 7)] {
             let split = Decoded(encoded, codings, pieceLength: pieceLength, limit: limit)
-            // Which failure comes first, and what is delivered before it, depends on the split. zstd decodes a whole frame in one step if it
-            // can, and checks the size that the frame states only then.
+            // Another way of splitting may cause another failure, and may deliver other content before the failure. One
+            // reason is zstd, which decodes a whole frame in one step if it can. Only then does it check the size that
+            // the frame states.
             let bothSucceed = split.failure == nil && whole.failure == nil
             precondition(!bothSucceed || split.content == whole.content)
             precondition((split.failure == nil) == (whole.failure == nil) || codings.contains(.zstandard))

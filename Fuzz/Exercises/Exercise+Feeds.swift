@@ -1,8 +1,8 @@
 internal import CausewayMarkup
 
 extension Exercise {
-    /// Parses bytes as a feed, whole and in pieces of different sizes. Checks that the pieces make no difference, that texts are bounded, and
-    /// that no script is left in them.
+    /// Parses bytes as a feed, once as a whole and once in pieces. Checks that both results are equal, that texts have
+    /// a limited size, and that no script remains in them.
     ///
     /// - Returns: Whether the bytes are a feed.
     @discardableResult
@@ -46,7 +46,8 @@ extension Exercise {
         for chapter in item.chapters { _ = chapter.offset }
     }
 
-    /// Reads bytes as XML and as HTML. Checks that start and end tags are balanced, and that cleaned HTML is not changed by cleaning.
+    /// Parses bytes as XML and as HTML. Checks that start and end tags match, and that cleaning does not change HTML
+    /// that is already clean.
     public static func markup(_ bytes: [UInt8]) {
         var open: [XMLName] = []
         var reader = XMLReader()

@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// Multipart bodies, streams of events, and file names that servers suggest.
+/// Fuzz tests for multipart bodies, event streams, and file names that servers suggest.
 extension Exercise {
     /// Decodes a multipart body. Checks that the result does not depend on how the input is split, and that decoded parts can be encoded to a
     /// form with equal parts.
@@ -30,7 +30,7 @@ extension Exercise {
             parts.append(description)
         }
         written += MultipartPart.end(boundary, isEmpty: parts.isEmpty)
-        // A byte that is not UTF-8 becomes three bytes, and a line end becomes six.
+        // Encoding makes names longer: a byte that is not UTF-8 becomes three bytes, and a line end becomes six bytes.
         let again = DecodedForm(written, boundary, pieceLength: 5, headByteCount: 1 << 12)
         let named = form.parts.filter { MultipartPart($0.fields) != nil }
         precondition(again.error == nil && again.parts.map(\.content) == named.map(\.content), "contents")
@@ -88,8 +88,8 @@ extension Exercise {
         }
     }
 
-    /// Parses a stream of server-sent events. Checks that the result does not depend on how the input is split, that the size of an event is
-    /// bounded, and that events can be written to a stream with equal events.
+    /// Parses a stream of server-sent events. The result must not depend on how the input is split, and the size of an
+    /// event must be bounded. Writing the events to a stream must give equal events.
     ///
     /// - Returns: The number of events.
     @discardableResult
@@ -98,7 +98,7 @@ extension Exercise {
         for pieceLength in [1, 3] { precondition(EventStream(bytes, pieceLength: pieceLength) == whole, "split") }
         var written = ":\n"
         for event in whole.events {
-            // Bytes that are not UTF-8 become U+FFFD, which has three bytes.
+            // Each byte that is not UTF-8 becomes U+FFFD, which has three bytes in UTF-8.
             precondition(event.data.utf8.count + event.type.utf8.count <= 3 * EventStream.limit + 7, "size")
             precondition(!event.type.isEmpty && !event.id.contains("\u{0}"), "event")
             written += "id: \(event.id)\nevent: \(event.type)\n"
@@ -112,7 +112,7 @@ extension Exercise {
         return whole.events.count
     }
 
-    /// The result of parsing a stream of events.
+    /// The result of parsing a stream of server-sent events.
     private struct EventStream: Equatable {
         static let limit = 200
 
@@ -132,8 +132,8 @@ extension Exercise {
         }
     }
 
-    /// Reads bytes as the value of `Content-Disposition`, and as file names in it. Checks that a suggested name is a single name without
-    /// control characters, which can be sent again.
+    /// Parses bytes as a `Content-Disposition` value, and as file names inside such a value. Checks that a suggested
+    /// name is a single name without control characters, and that it can be sent again.
     ///
     /// - Returns: The number of suggested names.
     @discardableResult

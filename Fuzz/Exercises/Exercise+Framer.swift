@@ -2,8 +2,8 @@ internal import CausewayProtocols
 internal import CausewayTypes
 
 extension Exercise {
-    /// Runs a framer stage with arbitrary actions of a framer, a peer and a program. Each byte must be delivered once and in order, calls
-    /// must not overlap, and cleanup must be the last call.
+    /// Runs a framer stage with arbitrary actions by a framer, a peer and a program. Each byte must be delivered once
+    /// and in order. Calls must not overlap, and cleanup must be the last call.
     ///
     /// - Returns: The number of delivered bytes.
     @discardableResult
@@ -16,14 +16,15 @@ extension Exercise {
     }
 }
 
-/// A framer stage and a model of its content.
+/// A framer stage under test, and a model of the content that it must deliver.
 private struct FramerSubject {
     private var stage = FramerStage()
     private var call: FramerCall?
     private var calls: [FramerCall.Kind] = []
-    /// Number of bytes received. Their values come from ``streamByte(at:)``.
+    /// Number of stream bytes that the framer stage has received. The function ``streamByte(at:)`` gives each byte's
+    /// value.
     private var received = 0
-    /// The position up to which the framer has delivered or discarded bytes.
+    /// The framer's position in the input. It has delivered or discarded all bytes before this position.
     private var cursor = 0
     private var passesInput = false
     private var hasEnd = false
@@ -33,12 +34,12 @@ private struct FramerSubject {
     private var sawFinal = false
     private var now = Duration.zero
     private var isEnding = false
-    /// Whether the stage may drop data. In that case only the order of calls is checked.
+    /// Whether the stage is allowed to drop data. If so, the test checks only the order of calls.
     private var isLoose: Bool { hasEnd || isEnding }
 
     private static func streamByte(at index: Int) -> UInt8 { UInt8(truncatingIfNeeded: index &* 37 &+ index >> 8) }
 
-    /// Performs one action of a peer, a program or a framer.
+    /// Performs one action of the peer, the program or the framer. The fuzz input selects the action.
     mutating func act(_ choices: inout Exercise.Choices) {
         switch choices.next(below: 20) {
         case 0: stage.start(at: now)
@@ -60,7 +61,7 @@ private struct FramerSubject {
         check()
     }
 
-    /// Ends the stage, and checks that cleanup is called exactly once, as the last call.
+    /// Ends the stage. Checks that the cleanup method is called exactly once, and after all other methods.
     mutating func finish() {
         answer(0, true)
         stage.abort(.aborted)
@@ -200,7 +201,7 @@ private struct FramerSubject {
         }
     }
 
-    /// Checks that the delivered bytes are a prefix of the expected ones.
+    /// Checks that the delivered bytes are a prefix of the expected bytes.
     private func check() {
         precondition(stage.inboundRoom >= 0 && stage.outboundRoom >= 0)
         guard !isLoose else { return }

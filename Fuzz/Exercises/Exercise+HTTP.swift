@@ -2,8 +2,8 @@ internal import CausewayTestKit
 internal import CausewayWire
 
 extension Exercise {
-    /// Checks that the result of reading a head does not depend on how the input is split, and that an encoded head is read as an equal
-    /// head.
+    /// Checks that the result of parsing a head does not depend on how the input is split. Also checks that an encoded
+    /// head is parsed as an equal head.
     ///
     /// - Returns: The number of head kinds for which the bytes begin with a complete head.
     @discardableResult
@@ -45,7 +45,7 @@ extension Exercise {
         }
     }
 
-    /// Encodes the head from a reader, and checks that it is read as an equal head.
+    /// Encodes the message head from `reader`, parses the result again, and checks that both heads are equal.
     private static func checkWriting(_ reader: inout HeadReader) {
         let kind = reader.kind
         let (request, response) = (reader.finishRequest(), reader.finishResponse())
@@ -63,7 +63,7 @@ extension Exercise {
         precondition(again.finishRequest() == request && again.finishResponse() == response)
     }
 
-    /// Parses the bytes as every kind of field value.
+    /// Parses the bytes as each supported kind of field value, and checks the results.
     private static func checkValues(_ bytes: [UInt8]) {
         let value = bytes[...]
         for element in ListElements(value) { precondition(!element.isEmpty) }

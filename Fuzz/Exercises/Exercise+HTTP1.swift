@@ -3,10 +3,10 @@ internal import CausewayTestKit
 internal import CausewayWire
 
 extension Exercise {
-    /// Runs an HTTP/1 client or server with arbitrary bytes. Its events and its output must not depend on how the input is split, and it
-    /// must end exactly once.
+    /// Runs an HTTP/1 client or server with arbitrary bytes as its input. The connection must end exactly once. Its
+    /// events and its output must not depend on how the input is split.
     ///
-    /// The first byte selects the role and the options, and the second byte selects how the input is split.
+    /// The first byte selects the role and the options. The second byte selects how the input is split.
     ///
     /// - Returns: The number of events.
     @discardableResult
@@ -37,7 +37,7 @@ extension Exercise {
     }
 }
 
-/// The events and the output of a machine.
+/// The events and the output of an HTTP/1 state machine.
 private struct HTTP1Record: Equatable {
     var lines: [String] = []
     var content: [UInt8] = []
@@ -89,7 +89,7 @@ private struct HTTP1ClientSubject: HTTP1Subject {
             try client.sendContent([1, 2, 3])
             try client.sendEnd()
         } catch {
-            // A request without a body accepts no content.
+            // Only a request without a body may fail here, because it accepts no content.
             precondition(method != "POST")
         }
     }
@@ -116,7 +116,8 @@ private struct HTTP1ClientSubject: HTTP1Subject {
                 precondition(!bytes.isEmpty)
                 record.content += bytes
             case .finished(let trailers, _):
-                // Do not record the reuse of the connection, because it depends on the bytes that have arrived so far.
+                // The record leaves out whether the connection can be reused, because this depends on how the input is
+                // split.
                 record.end("finished \(trailers)")
                 return finishEarly()
             case .upgraded(let head):
@@ -128,7 +129,7 @@ private struct HTTP1ClientSubject: HTTP1Subject {
         record.output += client.takeOutput().bytes
     }
 
-    /// Ends the record after the first response.
+    /// Aborts the client after the first response, so that the record ends there.
     private mutating func finishEarly() {
         record.output += client.takeOutput().bytes
         client.abort()
@@ -136,7 +137,7 @@ private struct HTTP1ClientSubject: HTTP1Subject {
     }
 }
 
-/// A server that responds to each request.
+/// An HTTP/1 server under test that responds to each request.
 private struct HTTP1ServerSubject: HTTP1Subject {
     private let options: UInt8
     private var server: HTTP1Server

@@ -58,7 +58,7 @@ extension Exercise {
         return whole.count
     }
 
-    /// Returns the frames and the errors as text.
+    /// Returns the frames and errors that the reader finds in the bytes, as text.
     private static func frames(_ bytes: [UInt8], _ nextCount: () -> Int) -> [String] {
         var reader = HTTP2FrameReader()
         var found: [String] = []
@@ -104,8 +104,9 @@ extension Exercise {
         precondition(parsed == frame && again.streamID == header.streamID && again.length == header.length)
     }
 
-    /// Runs an HTTP/2 connection with arbitrary bytes after its handshake. Its events must not depend on how the input is split, each
-    /// stream and the connection must end exactly once, and its output must consist of valid frames.
+    /// Runs an HTTP/2 connection with arbitrary bytes after its handshake. Checks that its events do not depend on how
+    /// the input is split. Checks that each stream and the connection end exactly once, and that the output consists of
+    /// valid frames.
     ///
     /// - Returns: The number of events.
     @discardableResult
@@ -134,7 +135,7 @@ extension Exercise {
     }
 }
 
-/// A connection, and the checks that must hold for any input.
+/// A connection under test, with the checks that must hold for any input.
 private struct HTTP2Subject {
     private var connection: HTTP2Connection
     private var reader = HTTP2FrameReader()
@@ -144,7 +145,7 @@ private struct HTTP2Subject {
     private var open: Set<UInt32> = []
     private var now: Duration = .zero
     private var prefaceCount = 0
-    /// The number of times that the program has sent further content.
+    /// How often the program has sent further content.
     private var sendCount = 0
     private var hasEnded = false
     /// The events as text. Consecutive parts of content are joined.
@@ -209,7 +210,8 @@ private struct HTTP2Subject {
         }
     }
 
-    /// Checks that the output is a sequence of valid frames.
+    /// Checks that the connection's output consists of valid frames. A client's output begins with the connection
+    /// preface.
     private mutating func check(_ output: ArraySlice<UInt8>) {
         let preface = isClient ? min(output.count, 24 - prefaceCount) : 0
         prefaceCount += preface
@@ -247,7 +249,8 @@ private struct HTTP2Subject {
         }
     }
 
-    /// Records the current run of content as an event. Returns an empty array for the next run.
+    /// Adds the current run of content bytes to the list of events. Returns an empty array, in which the next run is
+    /// collected.
     private mutating func flushed() -> [UInt8] {
         if let run = content.take() { told.append("content \(run.id) \(run.bytes)") }
         return []

@@ -3,7 +3,8 @@ internal import CausewayProtocols
 internal import CausewayWire
 
 extension Exercise {
-    /// Parses lines as challenges of a server, and answers them. Checks that no answer can inject a field or a parameter.
+    /// Parses lines as a server's challenges, and answers them. Checks that no answer can inject a field or a
+    /// parameter.
     ///
     /// - Returns: The number of answered challenges.
     @discardableResult
@@ -80,8 +81,8 @@ extension Exercise {
         return count
     }
 
-    /// Reads bytes as the file of a cookie store, as they are and as records with valid checksums. Checks that each record that is read can be
-    /// written and read again, and that no cookie could inject a field.
+    /// Reads bytes as a cookie store's file, unchanged and as records with valid checksums. Checks that each record can
+    /// be written and read again, and that no cookie can inject a header field.
     ///
     /// - Returns: The number of cookies.
     @discardableResult
@@ -104,7 +105,8 @@ extension Exercise {
         return found.count
     }
 
-    /// Parses bytes as a list of public suffixes. Checks that registrable domains are stable and end as the host.
+    /// Parses bytes as a list of public suffixes, and looks up hosts in it. Computes the registrable domain of each
+    /// host, and then the registrable domain of the result. The second result must not be longer than the first.
     ///
     /// - Returns: The number of rules.
     @discardableResult

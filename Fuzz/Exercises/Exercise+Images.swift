@@ -1,7 +1,8 @@
 internal import CausewayImageFormats
 
 extension Exercise {
-    /// Reads bytes as a reply of the image decoder, a file of the image cache and a JPEG file, and changes a bitmap that they describe.
+    /// Parses bytes as a reply of the image decoder, as a file of the image cache, and as a JPEG file. Also changes a
+    /// bitmap that the bytes describe.
     public static func image(_ bytes: [UInt8]) {
         var choices = Choices(bytes)
         reply(&choices)
@@ -30,14 +31,15 @@ extension Exercise {
         precondition(CacheRecord(file) == nil, "damage is not found")
     }
 
-    /// An accepted reply has the number of bytes that its size needs, within the limits.
+    /// Checks each accepted reply: the byte count must fit the image size, and the image size must be within the
+    /// limits.
     private static func reply(_ choices: inout Choices) {
         var limits = ImageLimits()
         limits.maximumPixelCount = choices.next(below: 2) == 0 ? 1_000 : .max
         limits.maximumDimension = choices.next(below: 2) == 0 ? 300 : .max
         let request = DecoderRequest(
             format: .png, contentByteCount: 10, wanted: nil, limits: limits)
-        // Half of the replies are nearly right.
+        // Half of the replies have headers that are nearly correct.
         var head: [UInt8] = []
         let isNear = choices.next(below: 2) == 0
         let (width, height) = (choices.next(below: 400), choices.next(below: 400))
@@ -77,7 +79,7 @@ extension Exercise {
         if let orientation = Orientation(rawValue: 1 + choices.next(below: 8)) { _ = orientation.upright(bitmap) }
     }
 
-    /// Each caller is resumed once; no more jobs run than permitted.
+    /// Checks a table of jobs: each caller must be resumed once, and no more jobs may run than permitted.
     private static func jobs(_ choices: inout Choices) {
         var table = JobTable<Int>()
         var line = AdmissionLine(limit: 2)

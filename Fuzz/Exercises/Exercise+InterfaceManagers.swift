@@ -9,7 +9,8 @@ extension Exercise {
     public static func busMessage(_ bytes: [UInt8]) -> Bool {
         _ = try? DBusMessage.byteCount(of: bytes.span)
         guard let message = try? DBusMessage(parsing: bytes.span) else { return false }
-        // The encoded size may differ, because padding depends on the order of the fields.
+        // The order of the fields can change, and padding depends on this order. So the encoded message may have
+        // another size than the input.
         let written = message.encoded
         guard written.count <= DBusMessage.byteLimit else { return true }
         precondition(
@@ -36,7 +37,8 @@ extension Exercise {
         return sentCount
     }
 
-    /// Handles bytes as answers to a request to the Secret Service, once in one piece and once in two.
+    /// Passes the bytes to a request as replies from the Secret Service. Passes them once as a whole, and once in two
+    /// pieces.
     ///
     /// - Returns: Whether the request ended.
     @discardableResult

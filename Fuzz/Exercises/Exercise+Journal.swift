@@ -1,10 +1,11 @@
 internal import CausewayHTTPProtocols
 
 extension Exercise {
-    /// Reads bytes as the journal of an offline queue: as a file, and as records with valid checksums. What is read can be written and read again; a queue accepts
-    /// it, and its snapshot is the same state.
+    /// Parses bytes as the journal of an offline queue: as a whole file, and as single records with valid checksums.
+    /// Checks that the parsed records survive writing and reading. Also checks that a queue can restore them, and that
+    /// its snapshot has the same state.
     ///
-    /// - Returns: Whether the bytes hold a record.
+    /// - Returns: Whether the bytes contain a record.
     @discardableResult
     public static func journal(_ bytes: [UInt8]) -> Bool {
         let direct = Journal.read(bytes)

@@ -1,10 +1,10 @@
 internal import CausewayTLS
 
 extension Exercise {
-    /// Reads bytes as a key in one of the forms that programs store. Checks that a key is written as the same bytes, and that a private key
-    /// signs what its public key verifies.
+    /// Parses bytes as a key in one of the forms that programs store.
     ///
-    /// Does nothing if the TLS library is missing.
+    /// Checks that a parsed key is written as the same bytes. Also checks that a public key verifies what its private
+    /// key signs. Does nothing if the TLS library is missing.
     ///
     /// - Returns: Whether the bytes are a key.
     @discardableResult
@@ -24,7 +24,7 @@ extension Exercise {
         }
     }
 
-    /// A key of each form.
+    /// One key in each supported encoding.
     private static let madeKeys: [[UInt8]] = {
         guard let curve = try? PrivateKey(generating: .p256), let point = PublicKeyInfo(curve.publicKeyInfo),
             let rsa = try? PrivateKey(generatingRSA: 1_024), let number = PublicKeyInfo(rsa.publicKeyInfo)

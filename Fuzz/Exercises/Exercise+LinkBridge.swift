@@ -3,9 +3,11 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension Exercise {
-    /// Runs a bridge between two links with arbitrary records at arbitrary times, and with impossible registration events. The bridge must
-    /// send a bounded number of queries and registrations, withdraw only its own registrations, and not announce a service on the link
-    /// where it was found.
+    /// Runs a bridge between two links with arbitrary records at arbitrary times. Also passes registration events to it
+    /// that cannot occur.
+    ///
+    /// The bridge must send a bounded number of queries and registrations. It must withdraw only its own registrations.
+    /// It must not announce a service on the link where it was found.
     ///
     /// - Returns: The number of queries.
     @discardableResult
@@ -120,7 +122,8 @@ private struct BridgeLife: ClockedLife {
             }
         }
         for side in LinkBridge.Side.allCases {
-            // The limit allows for the type lists and markers, two queries per service and two per host.
+            // The limit allows queries for the type lists and the marks. It also allows two queries for each service,
+            // and two for each host.
             precondition(questions[side, default: []].count <= 3 + 4 * Self.limit)
             precondition(registrations[side, default: [:]].count <= Self.limit)
         }

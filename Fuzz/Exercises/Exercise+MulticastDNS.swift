@@ -10,7 +10,8 @@ extension Exercise {
     @discardableResult
     public static func dnsMessage(_ bytes: [UInt8]) -> Bool {
         guard let message = try? DNSMessage(parsing: bytes.span) else { return false }
-        // Record data that is stored as raw bytes may contain compression pointers, which have a different meaning at another position.
+        // Record data that is stored as raw bytes may contain compression pointers. At another position in a message,
+        // such a pointer refers to other bytes. So skip these messages.
         guard !message.answers.contains(where: \.isBroken) else { return false }
         var writer = DNSMessageWriter(id: message.id, message.flags, limit: 65_535)
         guard message.questions.allSatisfy({ writer.add($0) }),
@@ -23,8 +24,8 @@ extension Exercise {
         return true
     }
 
-    /// Runs a multicast DNS link with arbitrary messages from any host at arbitrary times. It must send a bounded number of messages, and
-    /// its deadlines must be in the future.
+    /// Simulates a multicast DNS link on which any host sends arbitrary messages at arbitrary times. Checks that the
+    /// link sends a bounded number of messages, and that its deadlines are in the future.
     ///
     /// - Returns: The number of sent messages.
     @discardableResult

@@ -2,8 +2,8 @@ internal import CausewayProtocols
 internal import CausewayWire
 
 extension Exercise {
-    /// Parses bytes as each message of NTLM, and answers them as a challenge. Checks that what was parsed can be written and read again, and
-    /// that the answer can be read.
+    /// Parses bytes as each kind of NTLM message, and answers them as a challenge. Writing a parsed message and reading
+    /// it again must give the same message. The answer must be readable too.
     static func ntlm(_ bytes: [UInt8]) {
         if let message = try? NTLMChallengeMessage(parsing: bytes), let again = message.encoded {
             precondition((try? NTLMChallengeMessage(parsing: again)) == message, "challenge")

@@ -54,9 +54,10 @@ extension Exercise {
         _ = PeerBodies.reason(frame.payload)
     }
 
-    /// Decodes bytes as the TXT record of an unknown peer, as a browser does. What is read is written to a record that is read as an equal value.
+    /// Decodes bytes as the TXT record of an unknown peer, as a browser does. Encodes the result, and checks that
+    /// decoding it again gives an equal value.
     ///
-    /// - Returns: Whether the record is a peer's.
+    /// - Returns: Whether the record belongs to a peer.
     @discardableResult
     public static func peerRecord(_ bytes: [UInt8]) -> Bool {
         guard let announcement = PeerAnnouncement(NWTXTRecord(Data(bytes))) else { return false }
@@ -66,7 +67,8 @@ extension Exercise {
         return true
     }
 
-    /// Reads the texts of pairings and of recorded keys. What is read is written to a text that is read as an equal value.
+    /// Parses bytes as the texts of pairings and of recorded keys. Checks that a parsed value can be written as text
+    /// and parsed to an equal value.
     @discardableResult
     public static func peerTexts(_ bytes: [UInt8]) -> Bool {
         var isRead = false
@@ -84,8 +86,8 @@ extension Exercise {
         return isRead
     }
 
-    /// Runs a mesh whose links send arbitrary frames after a correct HELLO. Links and memory must be bounded, and each member's last state
-    /// must be `notConnected`.
+    /// Runs a mesh whose links send a correct HELLO and then arbitrary frames. The number of links and the memory must
+    /// be bounded. Each member's last state must be `notConnected`.
     ///
     /// - Returns: The number of actions.
     @discardableResult
@@ -97,7 +99,7 @@ extension Exercise {
     }
 }
 
-/// A mesh among hostile peers.
+/// A mesh whose other peers are hostile.
 private struct PeerMeshSubject: ~Copyable {
     private var mesh: PeerMesh
     private let session: SessionID
@@ -124,7 +126,7 @@ private struct PeerMeshSubject: ~Copyable {
         let member = MemberID(session, peer.key)
         switch choices.next(below: 15) {
         case 0: accept(peer, choices.next())
-        // The longest time that a program can give has no end that can be reached.
+        // Invite one of the peers with the longest possible timeout, so that its invitation never expires.
         case 1: mesh.invite(member, name: "", timeout: .seconds(peer.key == peers[3].key ? Int64.max : 5), at: now)
         case 2: now += .milliseconds(Int(choices.next()) * 20)
         case 3: if let link = pick(&choices) { mesh.linkEnded(link, .failed, at: now) }
@@ -145,7 +147,7 @@ private struct PeerMeshSubject: ~Copyable {
         settle()
     }
 
-    /// Connects with data that the peer made, or with arbitrary bytes.
+    /// Connects to a peer. The connection data comes from that peer, or consists of arbitrary bytes.
     private mutating func connect(_ member: MemberID, _ choices: inout Exercise.Choices) {
         let handle = SessionHandle([UInt8](repeating: 3, count: 16)) ?? .none
         let entry = RosterEntry(key: member.peer, name: "", handle: handle, endpoints: [])
@@ -159,7 +161,7 @@ private struct PeerMeshSubject: ~Copyable {
         links.isEmpty ? nil : links[choices.next(below: links.count)]
     }
 
-    /// Reports an event of a lane, in any state of it.
+    /// Reports an event for a datagram connection, in any of its states.
     private mutating func datagrams(_ lane: DatagramLaneID, _ choices: inout Exercise.Choices) {
         switch choices.next(below: 7) {
         case 0: mesh.datagramsListening(lane, on: UInt16(choices.next()), at: now)

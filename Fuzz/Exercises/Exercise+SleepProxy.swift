@@ -4,8 +4,8 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension Exercise {
-    /// Runs a sleep proxy client with arbitrary messages from any host. It must send a bounded number of messages, end exactly once, and
-    /// send no query twice.
+    /// Runs a sleep proxy client with arbitrary messages as its input. The client must send a limited number of
+    /// messages, and must send no query twice. It must also end exactly once.
     ///
     /// - Returns: The number of queries and sent registrations.
     @discardableResult
@@ -55,7 +55,7 @@ private struct ProxyLife {
             }
         case 2:
             var message = choices.take(choices.next(below: 64))
-            // For some inputs, pass a plausible message: a reply to an update.
+            // For some inputs, use the header of a plausible message, which is a reply to a DNS update.
             if order & 4 == 0 {
                 message = [choices.next(), choices.next(), 0xA8, order >> 4] + [UInt8](repeating: 0, count: 8)
             }

@@ -3,10 +3,10 @@ internal import CausewayTLS
 internal import CausewayTypes
 
 extension Exercise {
-    /// Runs a TLS or DTLS client and server with arbitrary changes to the transferred data and with calls in any order. The data that
-    /// arrives must equal the sent data, in order and without duplicates. If the transferred data is not modified, all data must arrive.
+    /// Runs a TLS or DTLS client and server, with arbitrary changes to the transferred data and calls in any order.
     ///
-    /// Does nothing if the TLS library is missing.
+    /// The received data must equal the sent data, in order and without duplicates. If the transferred data is not
+    /// modified, all data must arrive. Does nothing if the TLS library is missing.
     ///
     /// - Returns: The numbers of bytes that both sides sent and received. `nil` if the TLS library is missing.
     @discardableResult
@@ -20,7 +20,7 @@ extension Exercise {
     }
 }
 
-/// The contexts for each kind of conversation, created once because creating them is slow.
+/// The TLS contexts for each kind of conversation. They are created only once, because their creation is slow.
 private struct TLSParties: Sendable {
     static let shared = try? TLSParties()
 
@@ -29,7 +29,7 @@ private struct TLSParties: Sendable {
         var server: TLSContext
     }
 
-    /// Indexed by ``TLSConversation/Kind``.
+    /// The pairs of contexts. The index is the number of a ``TLSConversation/Kind``.
     let pairs: [Pair]
 
     init() throws {
@@ -59,7 +59,7 @@ private struct TLSConversation {
 
     struct Side {
         var stage: TLSStage
-        /// Data in transit to this side.
+        /// The bytes in transit to this side.
         var arriving: [[UInt8]] = []
         var sent = 0
         var received = 0
@@ -70,7 +70,7 @@ private struct TLSConversation {
     private var server: Side
     private let usesDatagrams: Bool
     private var now = Duration.zero
-    /// Whether the transferred data was modified, so that failures and gaps are allowed.
+    /// Whether the exercise has changed bytes in transit. If so, failures and missing content are permitted.
     private var isHarmed = false
 
     init?(_ parties: TLSParties, _ choice: UInt8) {
@@ -129,8 +129,8 @@ private struct TLSConversation {
         }
     }
 
-    /// Sends content that the receiver can verify. The bytes of a stream increase, and each byte of a datagram is the length of the
-    /// datagram.
+    /// Sends content that the receiver can verify. In a stream, each byte is one more than the previous byte. In a
+    /// datagram, each byte is the datagram's length.
     private mutating func send(from path: WritableKeyPath<TLSConversation, Side>, _ count: Int) {
         guard self[keyPath: path].stage.outboundRoom > 0 else { return }
         let count = usesDatagrams ? min(count, 1_200) : count
@@ -181,7 +181,7 @@ private struct TLSConversation {
         client.stage.trustEvaluated(isTrusted: isTrusted)
     }
 
-    /// Moves the output of both stages to the other side, and records their events.
+    /// Processes the events of both stages. Passes each stage's output to the other side.
     private mutating func collect() {
         while let event = client.stage.nextEvent() {
             if case .evaluateTrust? = event as? TLSEvent { client.isAsked = true }
@@ -189,14 +189,14 @@ private struct TLSConversation {
         while server.stage.nextEvent() != nil {}
         while let chunk = client.stage.nextOutbound(atMost: 4_096) { server.arriving.append(chunk.bytes.bytes) }
         while let chunk = server.stage.nextOutbound(atMost: 4_096) { client.arriving.append(chunk.bytes.bytes) }
-        // An empty message represents the end of the stream, which occurs only after a close.
+        // Remove empty messages. They stand for the end of the stream, which must come only from closing.
         client.arriving.removeAll { $0.isEmpty }
         server.arriving.removeAll { $0.isEmpty }
     }
 
     // MARK: The end
 
-    /// Delivers and reads all data in transit, then checks the result.
+    /// Delivers all data in transit to both sides, and reads it on both sides. Then checks the result.
     mutating func finish() {
         for _ in 0..<10_000 {
             let before = (client.received, server.received, client.arriving.count, server.arriving.count)

@@ -82,7 +82,8 @@ extension Exercise {
         }
     }
 
-    /// Splits the bytes at zeros, and uses the parts as values of a program's request.
+    /// Splits the bytes at zero bytes into five parts. Builds an upgrade request from them: the target, the authority,
+    /// the subprotocol, and a header field's name and value.
     private static func checkWriting(_ bytes: [UInt8]) {
         let parts = bytes.split(separator: 0, maxSplits: 4, omittingEmptySubsequences: false)
             .map { String(decoding: $0, as: UTF8.self) }
@@ -99,8 +100,8 @@ extension Exercise {
         precondition(read.additionalFields[0].name == parts[3])
     }
 
-    /// Runs a WebSocket machine with arbitrary bytes. Its events must not depend on how the input is split, it must end once, and its peer
-    /// must be able to parse its output.
+    /// Runs a WebSocket state machine with arbitrary bytes. The machine's events must not depend on how the input is
+    /// split. The machine must end exactly once. A peer must be able to parse the machine's output.
     ///
     /// - Returns: The number of events.
     @discardableResult
@@ -111,8 +112,8 @@ extension Exercise {
         return webSocketMachine(options, seed, choices.rest)
     }
 
-    /// Runs a WebSocket machine with arbitrary bytes as the compressed payload of a message (RFC 7692), and checks that they arrive as a sent
-    /// message.
+    /// Runs a WebSocket state machine with arbitrary bytes as the compressed payload of a message (RFC 7692). Also
+    /// checks that these bytes arrive if they are sent as a message.
     ///
     /// - Returns: The number of events.
     @discardableResult
@@ -177,9 +178,10 @@ extension Exercise {
         return one.told.count
     }
 
-    /// Whether two subjects received the same until one of them refused a reference to bytes behind the window.
+    /// Whether two decoders differ only because one of them rejected a reference to bytes outside the window.
     ///
-    /// zlib refuses it only if it no longer has those bytes, and it also has those that it wrote in the same call.
+    /// Before the rejection, both must have received the same content. zlib rejects such a reference only if it no
+    /// longer has the bytes. The bytes that zlib wrote in the same call are still there.
     private static func differOnlyInWindow(_ one: [String], _ other: [String]) -> Bool {
         let common = zip(one, other).prefix { $0 == $1 }.count
         return [one, other].contains { told in told.dropFirst(common).first?.contains("too far back") == true }
@@ -187,10 +189,11 @@ extension Exercise {
 }
 
 extension MessageDeflate {
-    /// Whether a valid DEFLATE stream can refer to bytes behind one of the windows.
+    /// Whether the window of at least one side is smaller than 32 KiB. Valid DEFLATE data can then refer to bytes
+    /// outside that window.
     fileprivate var hasSmallWindow: Bool { min(serverWindow.maximumBits, clientWindow.maximumBits) < 15 }
 
-    /// Returns parameters for a byte of the input; `nil` for no compression.
+    /// Creates compression parameters from one byte of the input. Returns `nil` if the byte stands for no compression.
     fileprivate init?(choice: UInt8) {
         guard choice & 128 != 0 else { return nil }
         self.init()
@@ -200,7 +203,7 @@ extension MessageDeflate {
     }
 }
 
-/// A machine, and the checks that must hold for any input.
+/// A WebSocket state machine under test, with the checks that must succeed for any input.
 private struct WebSocketSubject {
     private var machine: WebSocketMachine
     private var peer: WebSocketMachine
@@ -208,7 +211,7 @@ private struct WebSocketSubject {
     private let usesHandshake: Bool
     private var message: [UInt8] = []
     private var hasEnded = false
-    /// The events as text: complete messages, control frames and the end.
+    /// The events as text: each complete message, each control frame, and the end.
     private(set) var told: [String] = []
 
     init(_ options: UInt8, _ deflate: MessageDeflate? = nil) {

@@ -3,10 +3,11 @@
 /// Each function stops the process at the first violated invariant. The functions are called by the fuzzers in the package `Fuzz` and by
 /// unit tests with random bytes.
 public enum Exercise {
-    /// Takes the violations of invariants that ``check(_:_:)`` finds. `nil`, as in fuzzers: the first one stops the process.
+    /// Receives the violations of invariants that ``check(_:_:)`` finds. If this is `nil`, as in fuzzers, the first
+    /// violation stops the process.
     @TaskLocal public static var violated: (@Sendable (String) -> Void)?
 
-    /// Checks an invariant.
+    /// Checks an invariant, and reports a violation.
     static func check(
         _ holds: @autoclosure () -> Bool, _ message: @autoclosure () -> String = "an invariant is violated",
         file: StaticString = #fileID, line: UInt = #line
@@ -16,7 +17,7 @@ public enum Exercise {
         violated("\(message()) (\(file):\(line))")
     }
 
-    /// Converts bytes to choices, in order. After the last byte, every choice is 0.
+    /// Reads the fuzzer's input bytes as a series of choices. After the last byte, every choice is 0.
     struct Choices {
         private var bytes: ArraySlice<UInt8>
 

@@ -1,7 +1,7 @@
 // swift-tools-version: 6.0
 import PackageDescription
 
-// A package that does not know Causeway. Scripts/check-overlay builds and tests it with an overlay.
+// A package that uses no API specific to Causeway. Scripts/check-overlay builds and tests it with an overlay.
 let package = Package(
     name: "weather",
     dependencies: [

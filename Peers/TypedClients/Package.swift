@@ -1,7 +1,7 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
-// A package for one comparison. Nothing else needs AsyncHTTPClient.
+// A separate package for one benchmark. Only this benchmark needs AsyncHTTPClient.
 let package = Package(
     name: "typed-clients",
     dependencies: [

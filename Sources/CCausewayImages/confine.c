@@ -41,7 +41,8 @@ static const char *set_limits(unsigned long memory_in_mebibytes, unsigned long s
 #ifdef CW_ARCHITECTURE
 #define CW_ALLOW(number) \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 1), BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW)
-// Permits a call if its third argument, the memory protection, does not permit execution.
+// Permits a system call only if the new memory is not executable. The third argument of the call is the memory
+// protection.
 #define CW_ALLOW_DATA(number) \
     BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, number, 0, 4), \
     BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, args[2])), \
@@ -68,8 +69,8 @@ static const char *filter_calls(void) {
     return "cannot confine the image decoder (seccomp)";
 }
 #else
-// On other architectures there is no system call filter. The resource limits already prevent new files, sockets and
-// processes.
+// On other processor architectures there is no system call filter. The resource limits already keep the decoder from
+// creating files, sockets and processes.
 static const char *filter_calls(void) { return NULL; }
 #endif
 

@@ -16,10 +16,11 @@ struct cw_image_job {
     char message[512];
 };
 
-/// Ends a job with a failure: frees its pixels, and puts the status and the message into the reply. Returns false.
+/// Fails a decoding job: frees its pixels, and stores the status and the message in the reply. Always returns false.
 bool cw_image_fail(struct cw_image_job *job, uint32_t status, const char *message);
 
-/// Checks a size against the request's limits. Call it before memory of that size is allocated.
+/// Returns whether the request's limits permit an image of this size. If not, the job fails. Call this before any
+/// memory of that size is allocated.
 bool cw_image_accept(struct cw_image_job *job, uint32_t full_width, uint32_t full_height);
 
 /// Allocates the pixels. They are zero.

@@ -10,7 +10,7 @@
 
 struct cw_jpeg_decoder;
 
-/// jpeg_error_mgr.
+/// The same structure as jpeg_error_mgr in libjpeg.
 struct cw_jpeg_errors {
     void (*error_exit)(struct cw_jpeg_decoder *);
     void (*emit_message)(struct cw_jpeg_decoder *, int);
@@ -25,12 +25,12 @@ struct cw_jpeg_errors {
     int trace_level;
     long num_warnings;
     const char *const *tables[2];
-    // Space for the library's other fields. They need less space than this array.
+    // Reserves space for the library's other fields, which need less space than this array.
     long reserved[8];
 };
 
-/// The first fields of jpeg_decompress_struct, which are the same in all versions. The library reports the size of the
-/// whole structure.
+/// The first fields of `jpeg_decompress_struct`, which are the same in all versions of the library. The library itself
+/// reports the size of the whole structure.
 struct cw_jpeg_decoder {
     struct cw_jpeg_errors *err;
     void *mem;
@@ -73,7 +73,7 @@ enum { CW_JPEG_RGB = 2, CW_JPEG_CMYK = 4, CW_JPEG_YCCK = 5 };
 
 // MARK: libpng
 
-/// png_image.
+/// The library's `png_image` structure.
 struct cw_png_image {
     void *opaque;
     uint32_t version;

@@ -4,7 +4,7 @@
 #include <setjmp.h>
 #include <string.h>
 
-/// The state of one JPEG image. After a library error, execution continues at `end`.
+/// The state for decoding one JPEG image. If the library reports an error, the decoder jumps to `end`.
 struct reading {
     // The library's decoder structure. Its size depends on the library's version and is about 700 bytes.
     _Alignas(16) unsigned char decoder[4096];
@@ -12,7 +12,8 @@ struct reading {
     jmp_buf end;
 };
 
-/// The library's version and the size of its structure. The library reports them in its errors about wrong values.
+/// The library's version and the size of its decoder structure. The library reports both in its errors about wrong
+/// values.
 static int library_version;
 static size_t decoder_size;
 
@@ -36,7 +37,8 @@ static struct cw_jpeg_decoder *prepare(struct reading *reading) {
     return decoder;
 }
 
-// Calls the library with a version and a size. If it rejects one of them, returns the expected number from its error.
+// Creates a decoder with a version and a structure size. If libjpeg rejects one of them, returns the expected number
+// from libjpeg's error.
 static int ask(int version, size_t size) {
     static struct reading reading;
     struct cw_jpeg_decoder *decoder = prepare(&reading);
@@ -58,7 +60,7 @@ static bool learn_version(void) {
     return true;
 }
 
-/// Returns the divisor for the smallest size that the decoder offers and that is not below the wanted size.
+/// Returns the divisor for the decoder's smallest output size that is not below the wanted size.
 static unsigned divisor(const struct cw_image_request *request, const struct cw_jpeg_decoder *decoder) {
     unsigned result = 1;
     if (request->wanted_width == 0 || request->wanted_height == 0) return 1;
@@ -129,13 +131,13 @@ static bool run(struct cw_image_job *job, struct reading *reading, struct cw_jpe
 }
 
 bool cw_image_decode_jpeg(struct cw_image_job *job) {
-    // Static, because longjmp leaves the content of changed local variables unspecified.
+    // This variable is static: after longjmp, the content of changed local variables is unspecified.
     static struct reading reading;
     if (!learn_version()) return cw_image_fail(job, CW_IMAGE_UNSUPPORTED, "this version of libjpeg is not supported");
     struct cw_jpeg_decoder *decoder = prepare(&reading);
     bool result = run(job, &reading, decoder);
     cw_jpeg.jpeg_destroy_decompress(decoder);
-    // Any warning means missing or damaged data.
+    // Each libjpeg warning means missing or damaged data.
     if (result && reading.errors.num_warnings > 0) job->reply.flags |= CW_IMAGE_INCOMPLETE;
     return result;
 }

@@ -48,7 +48,7 @@ static uint64_t nanoseconds(const struct timespec *time) {
     return (uint64_t)time->tv_sec * 1000000000u + (uint64_t)time->tv_nsec;
 }
 
-// Converts a timestamp: the kernel uses the wall clock, programs compare with the raw monotonic clock.
+// Converts a timestamp from the kernel's wall clock to the raw monotonic clock, which programs use for comparisons.
 static uint64_t to_monotonic(const struct timespec *stamp) {
     struct timespec wall, raw;
     clock_gettime(CLOCK_REALTIME, &wall);
@@ -140,7 +140,7 @@ static void write_control(const cw_outgoing *entry, struct msghdr *message, int 
     if (entry->segment) append(message, &used, IPPROTO_UDP, UDP_SEGMENT, &entry->segment, sizeof entry->segment);
     if (entry->traffic_class >= 0) {
         int value = entry->traffic_class;
-        // An IPv6 socket with an IPv4-mapped peer reads IP_TOS; with an IPv6 peer it reads IPV6_TCLASS.
+        // An IPv6 socket uses IP_TOS for an IPv4-mapped peer and IPV6_TCLASS for an IPv6 peer.
         if (domain == AF_INET6) append(message, &used, IPPROTO_IPV6, IPV6_TCLASS, &value, sizeof value);
         else append(message, &used, IPPROTO_IP, IP_TOS, &value, sizeof value);
     }

@@ -64,8 +64,8 @@ static int contains(int file, const char *text) {
         if (count <= 0) return 0;
         size_t total = kept + (size_t)count;
         if (memmem(buffer, total, text, length) != NULL) return 1;
-        // The searched text can begin in this piece of the file and end in the next piece, so keep the last bytes of
-        // this piece.
+        // The searched text can begin in this piece of the file and end in the next one. So keep the last bytes of this
+        // piece.
         kept = total < length - 1 ? total : length - 1;
         memmove(buffer, buffer + total - kept, kept);
     }

@@ -1,4 +1,4 @@
-// Selects the POSIX strerror_r instead of the GNU one, on glibc and musl.
+// Makes glibc and musl declare the POSIX version of strerror_r, not the GNU version.
 #undef _GNU_SOURCE
 #define _DEFAULT_SOURCE 1
 #define _POSIX_C_SOURCE 200809L
@@ -29,7 +29,7 @@ enum {
     link_wifi_radiotap = 803,
 };
 
-// Whether a name is safe as one path component, so that it cannot leave the directory.
+// Whether a name can be used as one path component. Such a name cannot lead out of the directory.
 static int is_plain_name(const char *name) {
     size_t length = strnlen(name, CAUSEWAY_INTERFACE_NAME_SIZE);
     return length > 0 && length < CAUSEWAY_INTERFACE_NAME_SIZE && strchr(name, '/') == NULL && strcmp(name, ".") != 0 &&
@@ -83,7 +83,7 @@ static int ask_link_type(const char *name) {
     return status == 0 ? request.ifr_hwaddr.sa_family : -1;
 }
 
-// Copies the value of the line DEVTYPE=... of a uevent file; an empty string if there is none.
+// Copies the value from the line `DEVTYPE=...` of a uevent file. Copies an empty string if there is no such line.
 static void find_device_type(const char *uevent, char *value, size_t size) {
     static const char key[] = "DEVTYPE=";
     value[0] = '\0';
@@ -98,8 +98,8 @@ static void find_device_type(const char *uevent, char *value, size_t size) {
     }
 }
 
-// Returns 1 if a DEVTYPE stands for a single Ethernet device, or for a virtual device on top of a single one. Returns 0
-// for others, such as a bridge.
+// Returns 1 if a DEVTYPE is a single Ethernet device, or a virtual device on top of one. Returns 0 for all others, such
+// as a bridge.
 static int is_wired_device_type(const char *type) {
     static const char *const wired[] = {"", "vlan", "dsa", "macvlan", "ipvlan"};
     for (size_t i = 0; i < sizeof wired / sizeof wired[0]; i += 1) {
@@ -108,7 +108,8 @@ static int is_wired_device_type(const char *type) {
     return 0;
 }
 
-// Whether the driver is that of a modem; some of these drivers do not set DEVTYPE=wwan.
+// Returns whether the driver is a modem driver. This check is needed because some modem drivers do not set
+// DEVTYPE=wwan.
 static int has_modem_driver(const char *directory, const char *name) {
     static const char *const modems[] = {"qmi_wwan", "cdc_mbim", "huawei_cdc_ncm", "sierra_net", "hso", "mtk_t7xx", "iosm"};
     char path[512];
@@ -125,7 +126,7 @@ static int has_modem_driver(const char *directory, const char *name) {
     return 0;
 }
 
-// Guesses the type from the usual names, if no other data distinguishes the interface from Ethernet.
+// Guesses an interface's type from its name, if nothing else distinguishes it from Ethernet.
 static int32_t type_by_name(const char *name) {
     if (strncmp(name, "wl", 2) == 0 || strncmp(name, "wifi", 4) == 0) return CAUSEWAY_INTERFACE_WIFI;
     if (strncmp(name, "ww", 2) == 0) return CAUSEWAY_INTERFACE_CELLULAR;
@@ -146,7 +147,7 @@ int32_t causeway_interface_type(const char *directory, const char *name) {
         has_file(directory, name, "phy80211") || (link >= link_wifi && link <= link_wifi_radiotap))
         return CAUSEWAY_INTERFACE_WIFI;
     if (has_modem_driver(directory, name)) return CAUSEWAY_INTERFACE_CELLULAR;
-    // The kernel reports a tap device as Ethernet too, but a program is at its other end.
+    // The kernel also reports a tap device as Ethernet, but its other end is a program and not a cable.
     if (link == link_ethernet && is_wired_device_type(device_type) && !has_file(directory, name, "tun_flags"))
         return device_type[0] == '\0' ? type_by_name(name) : CAUSEWAY_INTERFACE_WIRED;
     return CAUSEWAY_INTERFACE_OTHER;

@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-// The directories of 64-bit libraries in the distributions, the most specific first.
+// The directories of 64-bit libraries in Linux distributions. The most specific directories come first.
 static const char *const folders[] = {
 #if defined(__x86_64__)
     "/lib/x86_64-linux-gnu", "/usr/lib/x86_64-linux-gnu",
@@ -23,15 +23,15 @@ static const char *const folders[] = {
 
 static void *open_in(const char *folder, size_t length, const char *name) {
     char path[4096];
-    // An empty entry means the current directory, which is not trusted.
+    // An empty folder would mean the current directory. It is not trusted, and neither are other relative paths.
     if (length == 0 || folder[0] != '/') return NULL;
     int count = snprintf(path, sizeof path, "%.*s/%s", (int)length, folder, name);
     if (count < 0 || (size_t)count >= sizeof path || access(path, R_OK) != 0) return NULL;
     return dlopen(path, RTLD_NOW | RTLD_LOCAL);
 }
 
-/// Whether the program's directory contains a file of this name. If it does, dlopen may open this file, because the
-/// search path of most programs contains the program's directory.
+/// Returns whether the program's directory contains a file with this name. For most programs, dlopen also searches this
+/// directory, so it may open such a file.
 static int lies_beside_program(const char *name) {
     char path[4096];
     ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
@@ -56,11 +56,11 @@ void *cw_open_library(const char *name) {
         void *library = open_in(folders[index], strlen(folders[index]), name);
         if (library != NULL) return library;
     }
-    // The system's cache may list more directories, so use dlopen's own search. It begins with the program's search
-    // path, which often contains the program's own directory. So fail if that directory contains a file with the
-    // library's name.
+    // Use dlopen's own search, because the system's cache may list more directories. That search begins with the
+    // program's search path, which often contains the program's own directory. So fail if that directory contains a
+    // file with the library's name.
     if (strchr(name, '/') == NULL && lies_beside_program(name)) {
-        // This call always fails. It sets the message that dlerror returns.
+        // Make dlopen fail with an invalid path. The failed call sets the message that dlerror returns.
         return dlopen("/nonexistent/library-of-the-system", RTLD_NOW);
     }
     return dlopen(name, RTLD_NOW | RTLD_LOCAL);

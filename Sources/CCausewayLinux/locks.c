@@ -3,11 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 
-// These locks belong to an open file description, not to a process. Two descriptions in one process exclude each other.
-// A lock ends when the last descriptor of its description is closed, even if the process is killed.
+// A lock here belongs to an open file description, not to a process. Two descriptions exclude each other even in one
+// process. A lock ends when the last descriptor of its description is closed. This also happens if the process is
+// killed.
 //
-// A forked child has copies of its parent's descriptors until it runs its program. If the parent only closed its
-// descriptor, such a copy could keep the lock for some time. So release a lock with cw_unlock_file.
+// A forked child has copies of its parent's descriptors until it calls exec. If the parent only closes its own
+// descriptor, the copy in the child can keep the lock for some time. So release a lock with cw_unlock_file.
 
 static struct flock whole_file(short type) {
     struct flock lock = {0};

@@ -8,7 +8,8 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-/// Whether a debugger is attached. Breakpoints are stored in the code pages, so dropping the pages would remove them.
+/// Whether a debugger is attached. A debugger stores breakpoints in the code pages, so dropping these pages would
+/// remove the breakpoints.
 static int is_traced(void) {
     FILE *file = fopen("/proc/self/status", "re");
     if (!file) return 1;
@@ -32,8 +33,8 @@ static int release_program(struct dl_phdr_info *program, size_t size, void *cont
         uintptr_t first = (start + page - 1) / page * page, end = (start + part->p_memsz) / page * page;
         if (first < end) madvise((void *)first, end - first, MADV_DONTNEED);
     }
-    // Stop after the program itself, which dl_iterate_phdr reports first. The libraries after it share their pages with
-    // other processes.
+    // Stop after the first entry, which is the program itself. The next entries are libraries, and other processes
+    // share their pages.
     return 1;
 }
 
@@ -47,8 +48,8 @@ void cw_keep_memory_small(void) {
 
 void cw_keep_freed_memory(void) {
 #ifdef __GLIBC__
-    // By default, the mmap threshold and the trim threshold grow with the largest freed block. Setting them makes them
-    // constant.
+    // Set the mmap and trim thresholds explicitly, so that they stay constant. By default, glibc raises them when large
+    // blocks are freed.
     mallopt(M_MMAP_THRESHOLD, 1 << 20);
     mallopt(M_TRIM_THRESHOLD, 4 << 20);
 #endif

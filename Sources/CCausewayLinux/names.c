@@ -8,8 +8,8 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// Renames a file on a file system without RENAME_NOREPLACE. Both names exist for a moment. If the process is killed
-// then, both remain.
+// Renames a file on a file system without RENAME_NOREPLACE. For a moment, the file has both names. If the process is
+// killed during this moment, both names remain.
 static int link_and_remove(int directory, const char *from, const char *to) {
     if (linkat(directory, from, directory, to, 0) != 0) return -errno;
     unlinkat(directory, from, 0);

@@ -22,8 +22,8 @@ int cw_netlink_open(unsigned groups, bool nonblocking, bool generic) {
     int type = SOCK_RAW | SOCK_CLOEXEC | (nonblocking ? SOCK_NONBLOCK : 0);
     int fd = socket(AF_NETLINK, type, generic ? NETLINK_GENERIC : NETLINK_ROUTE);
     if (fd < 0) return -errno;
-    // The kernel replies while the request is sent. So the time limit for a reply applies only in a sandbox that drops
-    // requests.
+    // The kernel normally replies before the send call returns. The receive timeout matters only in a sandbox that
+    // drops requests.
     struct timeval limit = {.tv_sec = 5};
     struct sockaddr_nl address = {.nl_family = AF_NETLINK, .nl_groups = group_mask(groups)};
     if ((!nonblocking && setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof limit) < 0)

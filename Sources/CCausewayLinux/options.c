@@ -114,8 +114,9 @@ int cw_tcp_information(int fd, cw_tcp_info *out) {
     return 0;
 }
 
-// The kernel's interface for Multipath TCP subflows, since Linux 5.16. Older headers lack it. The buffer for getsockopt
-// has a header, in which the program states the size of its entries, and then the entries.
+// The kernel's interface for Multipath TCP subflows, which exists since Linux 5.16. Older kernel headers do not declare
+// it. The buffer for getsockopt begins with a header, in which the program states the size of its entries. The entries
+// follow.
 enum { MULTIPATH_LEVEL = 284, MULTIPATH_TCP_INFO = 2, MULTIPATH_ADDRESSES = 3 };
 
 struct subflows_head {
@@ -152,8 +153,8 @@ int cw_subflows(int fd, cw_subflow *out) {
     int count = read_subflows(fd, MULTIPATH_ADDRESSES, &addresses, sizeof *addresses.entries);
     if (count < 0) return count;
     int informed = read_subflows(fd, MULTIPATH_TCP_INFO, &informations, sizeof *informations.entries);
-    // A subflow may have been added or removed between the two getsockopt calls. Return only as many entries as both
-    // calls have.
+    // Between the two getsockopt calls, a subflow may have been added or removed. Return only the entries that both
+    // calls contain.
     if (informed < count) count = informed < 0 ? 0 : informed;
     for (int i = 0; i < count; i++) {
         read_address(&addresses.entries[i].local, &out[i].local);

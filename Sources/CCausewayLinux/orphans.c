@@ -26,7 +26,7 @@ struct orphan {
     char *stack;
     bool leaves_session;
     bool has_descriptor;
-    // The new processes write the next two fields. They share this memory until the program runs.
+    // The new processes write the next two fields. They share this memory with this process until the program starts.
     int process;
     volatile int error;
 };
@@ -35,7 +35,8 @@ static int run(void *context) {
     struct orphan *orphan = context;
     sigset_t none;
     sigemptyset(&none);
-    // Reset signal handlers: until this process runs its program, a handler would change the caller's memory.
+    // Reset the signal handlers. This process shares its caller's memory until it runs its program, and a handler would
+    // change that memory.
     struct sigaction standard = {.sa_handler = SIG_DFL};
     for (int number = 1; number < NSIG; number++) {
         struct sigaction present;
@@ -46,8 +47,8 @@ static int run(void *context) {
     _exit(127);
 }
 
-// The intermediate process. When it ends, the system adopts the new process. A single clone without an exit signal is
-// not enough, because execve sets the exit signal to SIGCHLD.
+// Runs in an intermediate process, which starts the new process and then ends. The system then adopts the new process.
+// One clone without an exit signal is not enough, because execve sets the exit signal to SIGCHLD.
 static int leave(void *context) {
     struct orphan *orphan = context;
     if (orphan->leaves_session) setsid();
@@ -56,7 +57,7 @@ static int leave(void *context) {
     if (number < 0) {
         orphan->error = errno;
     } else if (orphan->has_descriptor && orphan->process < 0) {
-        // Kernels before 5.2 ignore CLONE_PIDFD.
+        // Kernels before version 5.2 ignore CLONE_PIDFD, so there is no process descriptor.
         kill(number, SIGKILL);
         orphan->error = ENOSYS;
     }

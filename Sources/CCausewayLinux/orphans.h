@@ -1,4 +1,4 @@
-// Processes that are not children of this process. Not part of the module.
+// Starts processes that are not children of this process. This header is internal: it is not part of the module.
 #ifndef CAUSEWAY_ORPHANS_H
 #define CAUSEWAY_ORPHANS_H
 

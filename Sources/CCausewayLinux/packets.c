@@ -20,7 +20,7 @@ int cw_ring_open(cw_ring *ring, uint32_t interface, uint32_t block_size, uint32_
                  uint32_t snap_length) {
     (void)snap_length;
     memset(ring, 0, sizeof *ring);
-    // With protocol 0 no packet arrives before the filter is attached.
+    // Open the socket with protocol 0. Otherwise it would receive packets before the filter is attached.
     int fd = socket(AF_PACKET, (interface ? SOCK_RAW : SOCK_DGRAM) | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
     if (fd < 0) return -errno;
     int version = TPACKET_V3;
@@ -78,7 +78,7 @@ static int bind_to(int fd, uint32_t interface, uint16_t protocol) {
 int cw_ring_start(cw_ring *ring, uint32_t interface) { return bind_to(ring->fd, interface, ETH_P_ALL); }
 
 int cw_ring_share(cw_ring *ring, uint16_t group, uint16_t way) {
-    // Fragments are reassembled first; otherwise the fragments of one packet could reach different rings.
+    // Reassemble fragments first. Otherwise the fragments of one packet could reach different rings.
     static const int ways[] = {PACKET_FANOUT_HASH | PACKET_FANOUT_FLAG_DEFRAG, PACKET_FANOUT_LB, PACKET_FANOUT_CPU};
     if (way >= sizeof ways / sizeof *ways) return -EINVAL;
     int value = group | ways[way] << 16;
@@ -210,7 +210,8 @@ int cw_raw_ip_socket(bool is_ipv6) {
 int cw_raw_tcp_socket(bool is_ipv6, uint16_t first, uint16_t count) {
     int fd = socket(is_ipv6 ? AF_INET6 : AF_INET, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, IPPROTO_TCP);
     if (fd < 0) return -errno;
-    // The filter reads the destination port after the IP header. IPv6 raw sockets do not deliver the IP header.
+    // The filter reads the destination port. With IPv4, it skips the IP header. IPv6 raw sockets do not deliver the IP
+    // header.
     struct sock_filter v4[] = {
         BPF_STMT(BPF_LDX | BPF_B | BPF_MSH, 0),
         BPF_STMT(BPF_LD | BPF_H | BPF_IND, 2),
@@ -293,8 +294,8 @@ long cw_sendto(int fd, const void *buffer, size_t length, const cw_address *addr
     return result < 0 ? -errno : result;
 }
 
-// Computes the age of a timestamp with the wall clock, which the timestamp also uses. The clock is unlikely to change
-// in the microseconds between the arrival of the packet and this call.
+// Computes a timestamp's age with the wall clock, because the timestamp comes from the wall clock. The clock is
+// unlikely to change in the microseconds between the packet's arrival and this call.
 static int64_t age_since(const struct timespec *stamp) {
     struct timespec now;
     clock_gettime(CLOCK_REALTIME, &now);

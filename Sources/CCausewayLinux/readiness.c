@@ -58,7 +58,7 @@ int cw_epoll_remove(int epoll, int fd) { return control(epoll, EPOLL_CTL_DEL, fd
 
 static int wait_in_milliseconds(int epoll, struct epoll_event *raw, int capacity, int64_t timeout_ns) {
     if (timeout_ns > INT64_C(1) << 60) timeout_ns = INT64_C(1) << 60;
-    // Round up, so that the loop does not wake up just before a timer is due.
+    // Round the timeout up, so that the loop does not wake up just before a timer is due.
     int64_t milliseconds = timeout_ns < 0 ? -1 : (timeout_ns + 999999) / 1000000;
     if (milliseconds > 1 << 30) milliseconds = 1 << 30;
     return epoll_wait(epoll, raw, capacity, (int)milliseconds);

@@ -48,7 +48,7 @@ int cw_address_unix(cw_address *out, const char *path, size_t length) {
     memset(un, 0, sizeof *un);
     un->sun_family = AF_UNIX;
     memcpy(un->sun_path, path, length);
-    // The length of an abstract name is exact; a file name includes its terminating zero.
+    // An abstract name has an exact length. For a file name, the length also counts the terminating zero byte.
     out->length = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + length + (path[0] == 0 ? 0 : 1));
     return 0;
 }
@@ -126,7 +126,8 @@ int cw_connect(int fd, const cw_address *address) {
 }
 
 int cw_reconnect(int fd, const cw_address *address, const char *interface) {
-    // A connected socket keeps its source address, so disconnect it first. Also remove the binding to an interface.
+    // Disconnect the socket first, because a connected socket keeps its source address. Also remove its binding to an
+    // interface.
     struct sockaddr none = {.sa_family = AF_UNSPEC};
     if (connect(fd, &none, sizeof none) < 0) return -errno;
     int bound = cw_bind_to_device(fd, interface);
@@ -160,7 +161,7 @@ int cw_take_loss(int fd, int *behind_end) {
     socklen_t length = sizeof value;
     *behind_end = 0;
     if (getsockopt(fd, SOL_SOCKET, SO_ERROR, &value, &length) < 0) return errno;
-    // Linux reports a reset after the peer's end of stream as EPIPE; it is reported as ECONNRESET here.
+    // If the peer sends a reset after its end of stream, Linux reports EPIPE. Report ECONNRESET instead.
     *behind_end = value == EPIPE;
     return value == EPIPE ? ECONNRESET : value;
 }

@@ -14,7 +14,7 @@ void *cw_scratch(void) {
     pthread_once(&once, make_key);
     scratch = malloc(CW_SCRATCH_SIZE);
     if (!scratch) abort();
-    // When the thread ends, the C library passes this block to `free`, the destructor of the key.
+    // Register this block for the key. When the thread ends, the C library passes it to `free`, the key's destructor.
     pthread_setspecific(key, scratch);
     return scratch;
 }
@@ -29,8 +29,11 @@ void *cw_take_scratch(void) {
 void *cw_thread_word(int slot) { return words[slot & 1]; }
 void cw_set_thread_word(int slot, void *word) { words[slot & 1] = word; }
 
-// Functions of the Swift runtime, called directly to avoid the retain and copy in the library's API. They are weak symbols, because the image
-// decoder links this file and has no Swift runtime; it does not call them.
+// Functions of the Swift runtime. They are called directly, because the library's API would also retain and copy the
+// task.
+//
+// They are weak symbols, because the image decoder links this file without the Swift runtime. The decoder does not call
+// them.
 __attribute__((swiftcall, weak)) void *swift_task_getCurrent(void);
 __attribute__((swiftcall, weak)) bool swift_task_isCancelled(void *task);
 

@@ -14,7 +14,8 @@ int cw_watch_open(void) {
 }
 
 int cw_watch_add(int fd, const char *path, bool is_directory) {
-    // The events cover editors that replace files, programs that write into them, and changed symbolic links.
+    // The masks report changes by editors that replace a file, and by programs that write into it. They also report
+    // changed symbolic links.
     unsigned mask = is_directory ? IN_CREATE | IN_DELETE | IN_MOVED_TO | IN_MOVED_FROM | IN_CLOSE_WRITE | IN_ONLYDIR
                                  : IN_CLOSE_WRITE | IN_MODIFY | IN_ATTRIB | IN_DELETE_SELF | IN_MOVE_SELF;
     return inotify_add_watch(fd, path, mask) < 0 ? -errno : 0;

@@ -73,8 +73,8 @@ void cw_worker_end(int process) {
     cw_worker_kill(process);
     struct pollfd end = {process, POLLIN, 0};
     while (poll(&end, 1, -1) < 0 && errno == EINTR) {}
-    // The first process in a container becomes the parent of orphans. If this process is the first, it has to reap the
-    // ended program.
+    // Reap the ended program if this process is its parent. The first process in a container becomes the parent of all
+    // processes that lose their parent.
     siginfo_t info;
     waitid((idtype_t)P_PIDFD, (id_t)process, &info, WEXITED | WNOHANG | __WALL);
 }

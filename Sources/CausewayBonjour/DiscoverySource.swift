@@ -6,8 +6,9 @@ internal import Dispatch
 struct DiscoverySource<Event: DiscoveryEvent>: Sendable {
     typealias Report = @Sendable (Result<[Event], NWError>) -> Void
 
-    /// Starts the operation and returns a closure that stops it. Events that occur together are reported in one call. No event follows a
-    /// failure.
+    /// Starts the operation and returns a closure that stops it.
+    ///
+    /// Events that occur together are reported in one call. A failure is the last report: no event follows it.
     let begin: @Sendable (@escaping Report) -> @Sendable () -> Void
 
     /// Returns the events as a sequence. The operation stops when the sequence is released.
@@ -97,7 +98,8 @@ private final class SequenceInbox<Event: DiscoveryEvent>: Sendable {
     }
 }
 
-/// Buffers events for a queue. One block delivers all available events, each with a flag that is true if more events follow.
+/// Buffers events for a queue. One block on the queue delivers all available events. Each event has a flag that is true
+/// if more events follow.
 private final class QueueInbox<Event: DiscoveryEvent>: Sendable {
     typealias Handler = @Sendable (Result<Event, NWError>, _ moreComing: Bool) -> Void
 

@@ -4,7 +4,7 @@
 /// therefore notified only when an element is found on the first interface, and when it is gone from the last
 /// interface.
 struct FoundElements<Element: Hashable & Sendable>: Sendable {
-    /// The indices of the interfaces, by element.
+    /// For each element, the indices of the interfaces on which it was found.
     private var interfaces: [Element: Set<Int>] = [:]
 
     /// Processes a change on one interface. Returns the change for the program; `nil` if the element remains available.

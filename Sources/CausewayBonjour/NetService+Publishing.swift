@@ -60,8 +60,8 @@ extension NetService {
         case .registered(let name):
             self.name = name
             delegate?.netServiceDidPublish(self)
-        // Do not report the removal. Unless the program stopped the registration, another event follows: either the
-        // registration has a new name, or it has failed.
+        // Do not report the removal to the delegate. Either the program has stopped the registration, or another event
+        // follows: a new name, or a failure.
         case .removed: break
         case .failed, .portTaken:
             end()

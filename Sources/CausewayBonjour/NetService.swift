@@ -30,7 +30,7 @@ open class NetService: NSObject {
     public enum ErrorCode: Int, Sendable {
         /// An error without a more specific code.
         case unknownError = -72000
-        /// Another host uses the name.
+        /// Another host already uses the service name.
         case collisionError = -72001
         /// No such service was found.
         case notFoundError = -72002
@@ -64,7 +64,7 @@ open class NetService: NSObject {
         var current: Activity?
         private(set) var number = 0
 
-        /// Ends and returns the current activity.
+        /// Ends the current activity and returns it.
         mutating func end() -> Activity? {
             guard let ended = current.take() else { return nil }
             number += 1
@@ -133,7 +133,7 @@ open class NetService: NSObject {
         events.add { service, _ in service.value.delegate?.netServiceDidStop(service.value) }
     }
 
-    /// Ends the current activity. Returns whether there was one.
+    /// Ends publishing or resolving. Returns whether either was in progress.
     @discardableResult
     func end() -> Bool {
         guard let ended = activity.end() else { return false }
@@ -172,7 +172,7 @@ open class NetService: NSObject {
     }
 
     static func dictionary(_ code: ErrorCode) -> [String: NSNumber] {
-        // This error domain's number in Apple's `CFStreamError` numbering.
+        // In Apple's `CFStreamError`, this error domain has the number 10.
         [errorCode: NSNumber(value: code.rawValue), errorDomain: NSNumber(value: 10)]
     }
 }

@@ -21,7 +21,7 @@ open class NetServiceBrowser: NSObject {
     open var includesPeerToPeer = false
 
     private var search: Search?
-    /// The current search's number. Events with another number come from earlier searches and are ignored.
+    /// The number of the current search. Events with another number belong to earlier searches and are ignored.
     private var number = 0
     private var found: [String: NetService] = [:]
     private lazy var events = RunLoopEvents<NetServiceBrowser>(self)
@@ -135,15 +135,15 @@ open class NetServiceBrowser: NSObject {
             guard case .service(let name, _, _, _) = result.endpoint, let service = found.removeValue(forKey: name)
             else { return }
             delegate?.netServiceBrowser(self, didRemove: service, moreComing: moreComing)
-        // Do not report a change of a service that is already known: at most its interfaces have changed, and
-        // `NetService` does not expose them.
+        // Do not report a change in a known service. At most, the service's interfaces have changed, and `NetService`
+        // has no property for them.
         case .changed, .identical: break
         }
     }
 }
 
 extension NWBrowser.Result.Change {
-    /// The changed endpoint as text. Changes that occur together are sorted by this text.
+    /// The endpoint of the change, as text. Changes that occur together are sorted by this text.
     fileprivate var endpointText: String {
         switch self {
         case .added(let result), .removed(let result), .changed(_, let result, _): "\(result.endpoint)"

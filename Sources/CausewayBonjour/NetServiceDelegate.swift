@@ -12,7 +12,7 @@ public protocol NetServiceDelegate: AnyObject {
     func netServiceDidPublish(_ sender: NetService)
     /// Publishing failed. The dictionary contains ``NetService/errorCode`` and ``NetService/errorDomain``.
     func netService(_ sender: NetService, didNotPublish errorDict: [String: NSNumber])
-    /// Resolving starts.
+    /// The service starts to resolve its host, port and addresses.
     func netServiceWillResolve(_ sender: NetService)
     /// The service's host, port or addresses were found or have changed.
     func netServiceDidResolveAddress(_ sender: NetService)

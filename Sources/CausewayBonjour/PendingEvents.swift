@@ -1,15 +1,16 @@
 /// A discovery event for the program. Events are delivered in order.
 protocol DiscoveryEvent: Hashable, Sendable {
-    /// Whether a new event replaces all queued events, because only the latest event matters.
+    /// Whether only the latest event matters. If so, a new event replaces all queued events.
     static var isLatestOnly: Bool { get }
-    /// The reverse event, for example a removal for an addition. If it is still queued when this event occurs, both events are dropped.
+    /// The event that undoes this event. For example, a removal undoes an addition. If the other event is still queued
+    /// when this event occurs, both are dropped.
     var opposite: Self? { get }
 }
 
 /// Events queued for the program.
 ///
-/// If an item, such as a service or a record, is added and then removed before the program has read the addition, both
-/// events are dropped. Therefore the queue has at most one event per item, and a host that repeatedly adds and removes
+/// An item, such as a service or a record, may be added and then removed before the program has read the addition. Both
+/// events are then dropped. So the queue has at most one event per item. A host that repeatedly adds and removes
 /// services cannot exhaust memory.
 struct PendingEvents<Event: DiscoveryEvent>: Sendable {
     private var items: [UInt64: Event] = [:]

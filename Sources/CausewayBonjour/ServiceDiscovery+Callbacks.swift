@@ -1,10 +1,12 @@
 public import Causeway
 public import Dispatch
 
-// The discovery operations for programs that do not use tasks. Each handler is called on its queue, one call at a time,
-// with a flag that is true if more events are already available. Update a displayed list when the flag is false.
+// Discovery operations with callbacks, for programs that do not use tasks. Each handler is called on its queue, one
+// call at a time. A flag tells whether more events are already available. Update a displayed list only when the flag is
+// false.
 extension ServiceDiscovery {
-    /// Receives events, or the failure that ended the operation. `moreComing` is true if more events follow immediately.
+    /// Receives an event, or the failure that ended the operation. `moreComing` is true if another event follows
+    /// immediately.
     public typealias Handler<Event: Sendable> = @Sendable (Result<Event, NWError>, _ moreComing: Bool) -> Void
 
     /// Browses for services of a type. See ``browse(_:domain:interface:)``.

@@ -153,8 +153,8 @@ extension ServiceDiscovery {
             case .failed, .portTaken:
                 state.withLock { $0.id = nil }
                 handler(.failure(event == .failed ? .dns(-65_548) : .posix(.EADDRINUSE)))
-            // Do not report the removal. Unless the program stopped the registration, another event follows: either the
-            // registration has a new name, or it has failed.
+            // Do not report the removal. If the program did not stop the registration itself, another event follows. It
+            // reports either a new name or a failure.
             case .removed: break
             }
         }
@@ -169,7 +169,7 @@ extension ServiceDiscovery {
             if let id = state.withLock({ $0.id }) { BonjourEngine.shared.update(id, text: [UInt8](text.data)) }
         }
 
-        /// Withdraws the registration and returns after the goodbye was sent.
+        /// Withdraws the registration. Returns after the goodbye message was sent.
         ///
         /// Cancellation: ignored; the goodbye is still sent.
         public func withdraw() async {

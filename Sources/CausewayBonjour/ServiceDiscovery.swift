@@ -30,7 +30,7 @@ public enum ServiceDiscovery {
         public var endpoint: NWEndpoint { .service(name: name, type: type, domain: domain, interface: nil) }
     }
 
-    /// An addition or a removal.
+    /// A change in the discovered services: one was added or removed.
     public enum Change<Element: Hashable & Sendable>: Hashable, Sendable {
         /// The element was added.
         case added(Element)
@@ -74,7 +74,7 @@ public enum ServiceDiscovery {
         public let port: NWEndpoint.Port
         /// The TXT record of the service.
         public let text: NWTXTRecord
-        /// The addresses of the host. Link-local IPv6 addresses include their interface.
+        /// The addresses of the host. A link-local IPv6 address also contains the interface on which it is valid.
         public let addresses: [NWEndpoint.Host]
 
         /// Hashes the host and the port. Equality also compares the TXT record and the addresses.

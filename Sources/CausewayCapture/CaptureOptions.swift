@@ -20,7 +20,7 @@ public struct CaptureOptions: Hashable, Sendable {
 
     /// Distributes packets among a group's captures (`PACKET_FANOUT`): each packet is delivered to one of them.
     public struct FanOut: Hashable, Sendable {
-        /// A rule that selects the capture for a packet.
+        /// The rule by which a packet is assigned to one of the captures.
         public enum Way: UInt16, Hashable, Sendable {
             /// All packets in one flow are delivered to the same capture.
             case conversation = 0
@@ -32,7 +32,7 @@ public struct CaptureOptions: Hashable, Sendable {
 
         /// A number chosen by the program, the same for all captures in the group.
         public var group: UInt16
-        /// How a capture is selected for each packet.
+        /// How the group selects one of its captures for each packet.
         public var way: Way
 
         /// Creates a membership in a capture group.

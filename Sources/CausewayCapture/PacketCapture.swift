@@ -14,16 +14,19 @@ public struct PacketCapture: ~Copyable {
     private let options: CaptureOptions
     /// All packets' link type; `LinkType.linuxCooked2` for a capture on all interfaces.
     public let linkType: LinkType
-    /// The filter for this process to run; `nil` if the kernel runs the filter, or if there is none. This process runs
-    /// a filter that the kernel cannot run, or that tests data that the kernel does not see, such as VLAN tags.
+    /// The filter for this process to run; `nil` if the kernel runs the filter, or if there is none.
+    ///
+    /// This process runs a filter that the kernel cannot run. It also runs a filter that tests data that the kernel
+    /// does not see, such as VLAN tags.
     private let filter: PacketFilter?
     /// The latest packet with its cooked header or VLAN tag; empty if the packet is read directly in the ring.
     private var scratch: [UInt8] = []
     private var total = CaptureStatistics()
 
-    /// Opens the ring and starts the capture.
+    /// Opens the ring buffer for packets, and starts the capture.
     ///
-    /// - Throws: ``CaptureError``, for example `notPermitted` without `CAP_NET_RAW`, or `badFilter` for an invalid filter.
+    /// - Throws: ``CaptureError``, for example `notPermitted` without `CAP_NET_RAW`, or `badFilter` for an invalid
+    ///   filter.
     public init(_ options: CaptureOptions) throws(CaptureError) {
         let index = try Self.index(options.interface)
         let linkType = try Self.linkType(options.interface)
@@ -69,8 +72,8 @@ public struct PacketCapture: ~Copyable {
         return index
     }
 
-    /// Returns an interface's link type, from its ARP hardware type (see `if_arp.h`); Linux cooked mode for all
-    /// interfaces.
+    /// Returns an interface's link type, which follows from its ARP hardware type (see `if_arp.h`). If no interface is
+    /// given, returns Linux cooked mode, which covers all interfaces.
     private static func linkType(_ interface: String?) throws(CaptureError) -> LinkType {
         guard let interface else { return .linuxCooked2 }
         switch try? PacketSockets.hardwareType(interface) {
@@ -98,7 +101,8 @@ public struct PacketCapture: ~Copyable {
         do { filter = try PacketFilter(expression, linkType: linkType, settings) } catch {
             throw CaptureError(.badFilter, error.explained(in: expression))
         }
-        // The kernel's filter cannot test cooked headers and VLAN tags, because `PacketCapture` adds them to the packet later.
+        // The kernel's filter cannot test cooked headers and VLAN tags. The packet does not contain them yet, because
+        // `PacketCapture` adds them later.
         guard linkType != .linuxCooked2, !expression.contains("vlan"), let program = filter.kernelProgram else {
             return filter
         }

@@ -15,8 +15,8 @@ public struct PacketInjector: ~Copyable {
     private let interface: String
     private var bytes: [UInt8] = []
     private var lengths: [Int] = []
-    /// Number of packets accepted by the kernel. If the kernel rejects a packet, the packets before it in the batch are
-    /// counted, too.
+    /// Number of packets accepted by the kernel. If the kernel rejects one packet in a batch, the earlier packets in
+    /// the batch are still counted.
     public private(set) var sent = 0
 
     /// Maximum number of packets per batch.
@@ -40,16 +40,17 @@ public struct PacketInjector: ~Copyable {
         bytes.reserveCapacity(Self.maximum * 1514)
     }
 
-    /// Adds a packet to the batch, and sends the batch when it has 64 packets.
+    /// Adds a packet to the batch. When the batch has 64 packets, this method sends it.
     ///
-    /// - Throws: ``CaptureError`` if the interface was removed or rejects a packet, for example one that exceeds the MTU.
+    /// - Throws: ``CaptureError`` if the interface was removed or rejects a packet, for example one that exceeds the
+    ///   MTU.
     public mutating func add(_ packet: Span<UInt8>) throws(CaptureError) {
         packet.withUnsafeBufferPointer { bytes.append(contentsOf: $0) }
         lengths.append(packet.count)
         if lengths.count == Self.maximum { try flush() }
     }
 
-    /// Sends the batch. The batch is then empty, also after an error. The packets after a rejected packet are not sent.
+    /// Sends the batch and empties it, also after an error. If a packet is rejected, the packets after it are not sent.
     ///
     /// - Throws: ``CaptureError`` if the interface was removed or rejects a packet.
     public mutating func flush() throws(CaptureError) {

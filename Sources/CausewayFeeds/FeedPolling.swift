@@ -4,8 +4,8 @@ internal import Foundation
 /// Decides when to fetch a feed again, and which items are new. Performs no I/O and reads no clock.
 struct FeedPolling: Sendable {
     private let interval: Duration
-    /// Hashes of the identities of items that were already seen. Only hashes are stored, because the identities may be
-    /// long. The hash seed is random, so that no feed can provoke collisions.
+    /// Hashes of the identities of items that were already seen. Only hashes are stored, because identities can be
+    /// long. The hash seed is random, so that a feed cannot cause collisions on purpose.
     private var seen: Set<Int> = []
     private var order: [Int] = []
     private var failures = 0
@@ -54,13 +54,13 @@ struct FeedPolling: Sendable {
         return min(max(wait, interval, retryAfter ?? .zero), Self.maximumWait)
     }
 
-    /// Extends a wait that would end in a skipped hour or on a skipped day (`skipHours`, `skipDays`).
+    /// Extends a wait that would end in an hour or on a day that the feed excludes (`skipHours`, `skipDays`).
     private func afterSkipped(_ wait: Duration, now: Date) -> Duration {
         guard schedule.skippedHours.count < 24, schedule.skippedDays.count < 7 else { return wait }
         let start = now.timeIntervalSince1970 + wait / .seconds(1)
         var end = start
-        // At least one hour of the day and one weekday are not skipped. A week has 168 hours, so this loop finds an
-        // hour that is not skipped.
+        // At least one hour of the day and one day of the week are not skipped. A week has 168 hours, so this loop
+        // always finds an hour that is not skipped.
         for _ in 0..<169 {
             let hours = Int((end / 3600).rounded(.down))
             let days = Int((end / 86_400).rounded(.down))

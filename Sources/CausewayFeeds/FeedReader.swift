@@ -129,7 +129,7 @@ struct FeedFetch: Sendable {
 
     func response(otherwise validators: FeedValidators) -> FeedResponse {
         var next = FeedValidators(entityTag: fields["etag"], lastModified: fields["last-modified"])
-        // A 304 response need not repeat the validators. If it has none, keep the earlier ones.
+        // A 304 response need not repeat the validators. If the response has none, keep the earlier validators.
         if status == 304, next == FeedValidators() { next = validators }
         return FeedResponse(feed: feed, validators: next, url: url, maximumAge: maximumAge, retryAfter: retryAfter)
     }

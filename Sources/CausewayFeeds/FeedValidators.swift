@@ -30,7 +30,7 @@ public struct FeedResponse: Sendable {
     public var validators: FeedValidators
     /// The feed's URL after redirects.
     public var url: URL
-    /// How long copies may be used (`Cache-Control: max-age`).
+    /// How long clients may use their copies of the feed (`Cache-Control: max-age`).
     public var maximumAge: Duration?
     /// How long clients should wait before the next request (`Retry-After`).
     public var retryAfter: Duration?

@@ -1,6 +1,6 @@
 public import FoundationEssentials
 
-/// Why a peer's data is not a valid line.
+/// The reason why data from a peer is not a valid line of text.
 public enum LineProblem: Error, Hashable, Sendable {
     /// The peer sent more than ``LineFormat/limit`` bytes without a line end.
     case tooLong
@@ -10,11 +10,11 @@ public enum LineProblem: Error, Hashable, Sendable {
 
 /// The format of lines on the wire: they end in CR LF. A lone LF ends a line as well, because tools such as netcat send it.
 public enum LineFormat {
-    /// The maximum length of a line in bytes, without its end.
+    /// The maximum length of a line in bytes, without the line end.
     public static let limit = 1_024
     /// The line end that is sent.
     public static let end = Data("\r\n".utf8)
-    /// Number of bytes to search for a line end. Without a line end in these bytes, the line is too long.
+    /// The maximum number of bytes to search for a line end. If these bytes contain none, the line is too long.
     package static let window = limit + 2
 
     /// Finds the first line in `bytes`. Returns its length without and with the line end; `nil` if the line is incomplete.

@@ -18,21 +18,21 @@ public final class LineFramer: NWProtocolFramerImplementation {
 
     private var isBroken = false
 
-    /// The options to insert into a protocol stack.
+    /// The options with which a program adds this framer to a protocol stack.
     public static var options: NWProtocolFramer.Options { NWProtocolFramer.Options(definition: definition) }
 
     /// Creates a framer for one connection. Called by the connection.
     public init(framer: NWProtocolFramer.Instance) {}
-    /// Starts the framer, which has no handshake. Called by the connection.
+    /// Starts the framer. It is ready at once, because it has no handshake. Called by the connection.
     public func start(framer: NWProtocolFramer.Instance) -> NWProtocolFramer.StartResult { .ready }
     /// Does nothing: the framer schedules no wakeups.
     public func wakeup(framer: NWProtocolFramer.Instance) {}
     /// Allows the connection to end at once.
     public func stop(framer: NWProtocolFramer.Instance) -> Bool { true }
-    /// Does nothing: the framer holds no resources.
+    /// Does nothing, because the framer has nothing to release.
     public func cleanup(framer: NWProtocolFramer.Instance) {}
 
-    /// Returns the problem in the content context of a received message; `nil` for a valid line.
+    /// Returns the problem that a received message reports in its content context. Returns `nil` for a valid line.
     public static func problem(of context: NWConnection.ContentContext?) -> LineProblem? {
         let message = context?.protocolMetadata(definition: definition) as? NWProtocolFramer.Message
         return message?["problem"] as? LineProblem
@@ -63,7 +63,7 @@ public final class LineFramer: NWProtocolFramerImplementation {
             isBroken = problem != nil
             framer.deliverInput(data: line ?? Data(), message: message, isComplete: true)
         }
-        // Input after malformed input cannot be decoded and is dropped.
+        // After a malformed line, the rest of the input cannot be decoded. Drop it.
         _ = framer.parseInput(minimumIncompleteLength: 1, maximumLength: 65_536) { buffer, _ in buffer?.count ?? 0 }
         return 0
     }
@@ -72,8 +72,8 @@ public final class LineFramer: NWProtocolFramerImplementation {
     public func handleOutput(
         framer: NWProtocolFramer.Instance, message: NWProtocolFramer.Message, messageLength: Int, isComplete: Bool
     ) {
-        // `messageLength` is the size of this message, so the message has all bytes that are requested here. The call
-        // cannot fail.
+        // This call cannot fail: `messageLength` is the size of this message, so the message has all the requested
+        // bytes.
         try? framer.writeOutputNoCopy(length: messageLength)
         if isComplete { framer.writeOutput(data: LineFormat.end) }
     }

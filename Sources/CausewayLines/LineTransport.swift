@@ -75,7 +75,8 @@ func checkTaskCancellation() throws(NWError) {
     if Task.isCancelled { throw .posix(.ECANCELED) }
 }
 
-/// The API underneath a line transport. All kinds use the same format and interoperate with each other and with other programs.
+/// The networking API that a line transport uses. All kinds use the same format, so they can communicate with each
+/// other and with other programs.
 public enum LineTransportKind: String, CaseIterable, Sendable {
     /// `NWConnection` with ``LineFramer``.
     case network

@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import Dispatch
 public import FoundationEssentials
 
-/// Lines over `NWConnection` with ``LineFramer``.
+/// Sends and receives lines of text over an `NWConnection` with ``LineFramer``.
 public struct NetworkLineTransport: LineTransport {
     /// The connection, for access to its state, path and reports.
     public let connection: NWConnection

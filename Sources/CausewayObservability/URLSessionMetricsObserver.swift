@@ -38,7 +38,8 @@ public struct URLSessionMetricsObserver: URLSessionTaskObserver {
         init(_ meter: Meter) { self.meter = meter }
 
         func add(_ difference: Int) {
-            // Set the meter while the count is locked, so that the latest value of the meter is the current count.
+            // Set the meter while the lock of the count is held. Otherwise a slower thread could overwrite a newer
+            // count with an older one.
             count.withLock { count in
                 count += difference
                 meter.set(count)

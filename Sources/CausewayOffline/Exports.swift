@@ -1,4 +1,5 @@
 // An engine sends the requests of CausewayClient with a client. That module also exports the types of URL loading.
 @_exported public import CausewayClient
-// Policies and outcomes are in CausewayHTTPProtocols, which performs no I/O and has no other public names.
+// The types for policies and outcomes are in CausewayHTTPProtocols, which performs no I/O and has no other public
+// names.
 @_exported public import CausewayHTTPProtocols

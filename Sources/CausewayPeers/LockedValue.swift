@@ -1,5 +1,5 @@
 internal import CausewaySystem
 
-/// A value behind a lock. On Apple systems, the standard library's `Mutex` replaces it; on Linux, ThreadSanitizer does not recognize
-/// `Mutex`.
+/// A value behind a lock. The lock is the type from CausewaySystem, because ThreadSanitizer does not recognize the
+/// standard library's `Mutex` on Linux. On Apple systems, `Mutex` can replace this type.
 typealias LockedValue<Value: ~Copyable> = CausewaySystem.LockedValue<Value>

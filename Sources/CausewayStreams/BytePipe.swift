@@ -26,7 +26,7 @@ final class BytePipe: Sendable {
         var count = 0
         /// Number of bytes that can be written; 0 if the pipe accepts no more bytes.
         var room = 0
-        /// Whether all bytes were read and the writer has finished.
+        /// Whether the writer has finished and the reader has read all bytes.
         var isAtEnd = false
         /// Whether the reader is closed.
         var isAbandoned = false
@@ -41,7 +41,8 @@ final class BytePipe: Sendable {
 
     func observe(_ observer: @escaping @Sendable () -> Void) { state.withLock { $0.observers.append(observer) } }
 
-    /// A consistent snapshot. If two values were read separately, a change could happen between the reads.
+    /// The state of the pipe at one moment. All values are read together, because a change could happen between
+    /// separate reads.
     var level: Level {
         state.withLock { state in
             let isOpen = !state.hasFinished && !state.isAbandoned && state.failure == nil
@@ -111,14 +112,13 @@ final class BytePipe: Sendable {
         while true {
             let sleeper = DispatchSemaphore(value: 0)
             state.withLock { $0.sleepers.append(sleeper) }
-            // Check the condition only after the semaphore is registered, so that every change after the check wakes
-            // this thread.
+            // Register the semaphore before this check. Every change after the check then wakes this thread.
             if isTrue() { return state.withLock { state in state.sleepers.removeAll { $0 === sleeper } } }
             sleeper.wait()
         }
     }
 
-    /// Wakes blocked threads and calls the observers.
+    /// Wakes the threads that wait for this pipe, and calls its observers.
     func changed() {
         let (sleepers, observers) = state.withLock { state in
             defer { state.sleepers = [] }

@@ -23,7 +23,7 @@ final class ByteStreamLink: StreamLink {
         case ended
     }
 
-    /// Capacity of each pipe in bytes. Data that is being received or sent is not counted.
+    /// Capacity of each pipe in bytes. Bytes that are being received or sent at the moment do not count.
     static let bufferSize = 64 << 10
     /// Maximum time in seconds to send written content after both streams are closed.
     private static let patience = 30
@@ -131,7 +131,7 @@ final class ByteStreamLink: StreamLink {
         }
     }
 
-    /// Closes the byte stream. Only the first call has an effect, because a later call could abort a graceful close.
+    /// Closes the byte stream. Later calls do nothing, because a second call could abort a graceful close.
     private func close(isInterrupted: Bool) {
         let isFirst = state.withLock { state in
             defer { state.isClosed = true }

@@ -9,8 +9,8 @@ final class ConnectionLink: StreamLink {
         case endpoint(NWEndpoint, NWParameters?)
         case connection(NWConnection)
 
-        /// Whether stream properties have an effect. A connection that the program has supplied keeps its own
-        /// parameters.
+        /// Whether stream properties can change the connection. They cannot if the program has supplied the connection,
+        /// because that connection has its own parameters.
         var takesProperties: Bool { if case .endpoint = self { true } else { false } }
     }
 
@@ -30,7 +30,7 @@ final class ConnectionLink: StreamLink {
 
     /// Capacity of each pipe in bytes. Data that is being received or sent is not counted.
     static let bufferSize = 64 << 10
-    /// Maximum time in seconds to send written content after both streams are closed.
+    /// Maximum time, in seconds, to send the remaining written content after both streams were closed.
     private static let patience = 30
 
     let inbound = BytePipe(capacity: bufferSize)
@@ -57,8 +57,8 @@ final class ConnectionLink: StreamLink {
         }
         if isReady { return core.opened() }
         guard let connection else { return }
-        // The handler retains the link until the connection is cancelled, because a started connection stays in memory
-        // until then.
+        // The handler retains this link until the connection is cancelled. A started connection also stays in memory
+        // until it is cancelled.
         connection.stateUpdateHandler = { self.connectionChanged(to: $0) }
         connection.start(queue: queue)
     }
@@ -81,13 +81,14 @@ final class ConnectionLink: StreamLink {
         }
     }
 
-    /// Ends writing after the connection has failed. The input stream first delivers content already received.
+    /// Handles a failure of the connection. Writing ends. The input stream first delivers the content that has already
+    /// arrived.
     private func broke(_ error: NWError) {
         let (mayRead, hasSentEnd) = state.withLock { state in
             (state.isReady && state.open.contains(.input), state.hasSentEnd && !state.isWriting)
         }
-        // A connection also reports a failure when both directions have ended. For the streams, this is not an error
-        // but a normal end.
+        // A connection also reports a failure after both directions have ended normally. For the streams, this is a
+        // normal end and not an error.
         if inbound.hasFinished, hasSentEnd { return }
         guard mayRead, !inbound.hasFinished else { return fail(error) }
         outbound.fail(error)
@@ -111,7 +112,8 @@ final class ConnectionLink: StreamLink {
         tellEnd()
     }
 
-    /// Calls the ``whenEnded(_:)`` closures if all written content was sent or can no longer be sent.
+    /// Calls the closures from ``whenEnded(_:)`` if no content is left to send: all of it was sent, or the rest can no
+    /// longer be sent.
     private func tellEnd() {
         let hasFailed = outbound.failure != nil
         let waiting = state.withLock { state -> [@Sendable () -> Void] in
@@ -152,8 +154,8 @@ final class ConnectionLink: StreamLink {
 
     /// Receives content if the inbound pipe has space for it.
     ///
-    /// Computes the free space in the critical section that starts the receive. Otherwise another receive call could
-    /// fill the space first, and the bytes received by this call would not fit.
+    /// One critical section computes the free space and starts the receive. Otherwise another receive call could fill
+    /// the space first, and this call's bytes would not fit.
     private func pumpIn() {
         let (connection, room) = state.withLock { state -> (NWConnection?, Int) in
             let room = inbound.room
@@ -214,7 +216,8 @@ final class ConnectionLink: StreamLink {
     }
 }
 
-/// The link for a bound pair: the input stream reads the output stream's bytes.
+/// Connects the two streams of a bound pair. The input stream reads the bytes that the program writes to the output
+/// stream.
 struct BoundLink: StreamLink {
     /// The pipe between both streams; `nil` for an output stream that is not part of a pair.
     var pipe: BytePipe?

@@ -55,7 +55,8 @@ final class PipedOutputStream: OutputStream {
     }
 
     required init(toMemory: ()) {
-        // Foundation requires this initializer. The resulting stream has no destination and is closed from the start.
+        // Foundation requires this initializer, but this class cannot write to memory. The created stream is therefore
+        // closed from the start.
         core = StreamCore(.output, BytePipe(capacity: 1), BoundLink())
         super.init(toMemory: ())
         core.close()
@@ -103,7 +104,7 @@ extension StreamCore {
     /// Whether the stream is open and has space for writing.
     fileprivate var isWritable: Bool { status == .open && pipe.room > 0 }
 
-    /// Whether a blocked call must return, because the stream is neither open nor opening.
+    /// Whether a blocked call must return: the stream is neither open nor opening.
     fileprivate var isDecided: Bool { !mayMove }
 
     fileprivate var error: (any Error)? {

@@ -1,7 +1,7 @@
 package import Causeway
 internal import Foundation
 
-/// Proxy settings from a dictionary. They are found by the text of their keys.
+/// Proxy settings from a dictionary. The text of each key identifies the setting.
 ///
 /// A setting that cannot be read is an error. If it were treated as absent, connections would bypass the proxy.
 package struct ProxyValues {
@@ -26,8 +26,8 @@ package struct ProxyValues {
 
     package var isEmpty: Bool { values.isEmpty }
 
-    /// Returns a key as text. This is necessary because an `NSString` key, or a key type with a raw value, is not equal
-    /// to a `String` with the same text.
+    /// Returns a dictionary key as text. An `NSString` key is not equal to a `String` with the same text. The same is
+    /// true for a key type with a raw value.
     private static func text(of key: AnyHashable) -> String {
         switch key.base {
         case let text as String: text
@@ -38,7 +38,7 @@ package struct ProxyValues {
 
     package subscript(key: String) -> Any? { values[key] }
 
-    /// Returns whether one of the keys has a value.
+    /// Returns whether at least one of the keys has a value.
     package func contains(anyOf keys: some Sequence<String>) -> Bool { keys.contains { values[$0] != nil } }
 
     package func text(_ key: String) -> String? {
@@ -69,7 +69,9 @@ package struct ProxyValues {
         }
     }
 
-    /// Returns an endpoint. `host` and `port` are lists of keys. In each list, the first key that has a value is used.
+    /// Returns an endpoint from values that are stored under keys.
+    ///
+    /// `host` and `port` are lists of keys. From each list, the first key that has a value is used.
     ///
     /// - Throws: `.posix(.EINVAL)` if there is no host, or no port from 1 to 65,535.
     package func endpoint(host: [String], port: [String]) throws(NWError) -> NWEndpoint {

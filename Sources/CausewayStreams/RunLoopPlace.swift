@@ -31,8 +31,8 @@ package struct RunLoopPlace: Sendable {
 }
 
 extension [RunLoopPlace] {
-    /// Removes and returns the entries for a run loop and mode. The caller must call ``RunLoopPlace/end()`` on each of
-    /// these entries after releasing its own lock.
+    /// Removes and returns the registrations with this run loop and mode. The caller must then call
+    /// ``RunLoopPlace/end()`` on each of them after releasing its own lock.
     package mutating func take(in loop: RunLoop, _ mode: RunLoop.Mode) -> [RunLoopPlace] {
         let taken = filter { $0.isIn(loop, mode) }
         removeAll { $0.isIn(loop, mode) }

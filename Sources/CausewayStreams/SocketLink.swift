@@ -12,17 +12,18 @@ final class SocketLink: StreamLink {
     private struct State: Sendable {
         var closesSocket: Bool
         var isOpen = false
-        /// Whether the output stream is closed, and its content was sent or can no longer be sent.
+        /// Whether the output stream is closed and no content waits. All its content was sent, or can no longer be
+        /// sent.
         var hasSentAll = false
         /// Whether the link has ended: both streams are closed, and nothing remains to be sent.
         var isOver = false
         var closed: Set<Side> = []
-        /// For each active Dispatch source, a closure that cancels the source. A closure is removed when its source no
-        /// longer uses the descriptor.
+        /// For each active Dispatch source, a closure that cancels the source. The closure is removed when the source
+        /// no longer uses the descriptor.
         var waits: [Side: @Sendable () -> Void] = [:]
-        /// The descriptors to close when no Dispatch source uses them.
+        /// Descriptors that stay open as long as Dispatch sources use them. They are closed after that.
         var held: [CInt] = []
-        /// Content that the socket did not accept yet, because its send buffer was full.
+        /// Content that waits because the socket's send buffer was full.
         var rest: ArraySlice<UInt8> = []
         var whenEnded: [@Sendable () -> Void] = []
     }
@@ -60,8 +61,8 @@ final class SocketLink: StreamLink {
     }
 
     deinit {
-        // If the link has not ended, its descriptors are still open, so close them. No source uses them now, because an
-        // active source would retain the link.
+        // If the link has not ended, its descriptors are still open, so close them here. No Dispatch source can still
+        // use them, because an active source would retain the link.
         for number in state.withLock({ $0.held }) { Descriptor(adopting: number).close() }
     }
 
@@ -195,14 +196,15 @@ final class SocketLink: StreamLink {
         }
     }
 
-    /// Ends sending after all content was sent. A socket that the streams do not own stays open in both directions.
+    /// Called when all content was sent. If the streams own the socket, this method ends the socket's sending
+    /// direction. Otherwise, both directions stay open.
     private func sentAll() {
         if state.withLock({ $0.closesSocket }) { try? Socket.shutdownWrite(watched) }
         tellSent()
     }
 
-    /// Waits until the source reports that the descriptor is ready, then continues the transfer. Fails the streams if there are too few
-    /// free descriptors for a source.
+    /// Waits until the Dispatch source reports that the descriptor is ready. Then continues the transfer. Fails the
+    /// streams if there are too few free descriptors for a Dispatch source.
     private func wait(for makeSource: @autoclosure () -> any DispatchSourceProtocol, _ side: Side) {
         do throws(SystemError) { try System.checkRoomForSource() } catch { return fail(error.errno) }
         let source = Unchecked(makeSource())

@@ -3,9 +3,11 @@ public import Foundation
 extension Stream {
     /// Creates a pair of streams for a connected socket, for example from `accept(2)`.
     ///
-    /// The streams may be opened in any order. Closing the output stream sends the written content. If the streams own
-    /// the socket, this also ends the sending direction, and the socket is closed when both streams are closed.
-    /// Otherwise the socket stays open in both directions. TLS is not available for such a pair.
+    /// The streams may be opened in any order. Closing the output stream sends the written content first. TLS is not
+    /// available for such a pair.
+    ///
+    /// If the streams own the socket, closing the output stream also ends the sending direction. The socket is closed
+    /// when both streams are closed. If the streams do not own the socket, it stays open in both directions.
     ///
     /// An addition of Causeway.
     ///

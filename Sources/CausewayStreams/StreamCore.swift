@@ -16,7 +16,7 @@ final class StreamCore: Sendable {
         var isTelling = false
     }
 
-    /// The stream and its delegate, used only under the lock.
+    /// The stream and its delegate. Code accesses them only while it holds the lock.
     private final class Faces {
         weak var stream: Stream?
         weak var delegate: (any StreamDelegate)?
@@ -66,8 +66,8 @@ final class StreamCore: Sendable {
     func open() {
         guard state.withLock({ $0.progress.openCalled() }) else { return }
         link.open(self)
-        // The other stream may already have opened the link, or the link may already have failed. In these cases, no
-        // later change of the link causes an event, so schedule the delivery here.
+        // Schedule a delivery here. If the link is already open or failed, no later change of the link would cause an
+        // event.
         poke()
     }
 
@@ -129,12 +129,14 @@ final class StreamCore: Sendable {
     /// Delivers one event. Further events follow in later iterations of the run loop, so that a busy stream does not
     /// block the run loop.
     ///
-    /// Reads the pipe's state under the lock. An earlier snapshot could show bytes that a read has consumed meanwhile.
-    /// The delegate would then get an event for the consumed bytes, and no event for bytes that arrive later.
+    /// The method reads the pipe's state while it holds the lock. An earlier snapshot could show bytes that a read has
+    /// consumed meanwhile. The delegate would then get an event for the consumed bytes, and no event for bytes that
+    /// arrive later.
     private func tell() {
         let next = state.withLock { state -> Unchecked<(Stream?, (any StreamDelegate)?, Stream.Event?)> in
-            // Return the stream and the delegate even if there is no event. These may be the last references. They must
-            // be released outside the lock, because the stream's deinit acquires the lock.
+            // Return the stream and the delegate even if there is no event, because these references may be the last
+            // ones. The caller then releases them outside the lock. This is necessary because the stream's deinit
+            // acquires the lock.
             let (stream, delegate) = (faces.value.stream, faces.value.delegate)
             guard !state.isTelling, stream != nil, delegate != nil else { return Unchecked((stream, delegate, nil)) }
             let event = state.progress.nextEvent(
@@ -151,8 +153,9 @@ final class StreamCore: Sendable {
 
 /// The transport behind a stream pair: a connection, a socket, or the pipe in a bound pair.
 protocol StreamLink: Sendable {
-    /// Called when either stream is opened. When the link is ready, the link must call ``StreamCore/opened()`` on
-    /// `core`.
+    /// Opens the link. Called when the program opens either stream of the pair.
+    ///
+    /// The link calls ``StreamCore/opened()`` on `core` when it is ready.
     func open(_ core: StreamCore)
     func closed(_ direction: StreamCore.Direction)
     /// Calls `body` once, when all content of the output stream was sent or can no longer be sent.

@@ -1,11 +1,13 @@
 internal import Causeway
 internal import Foundation
 
-/// The state of a stream, and the next event for its delegate. This type has no side effects.
+/// Tracks the state of a stream, and determines the next event for its delegate. This type has no side effects.
 ///
-/// The open event comes first. The event for available bytes or space is delivered once, and again only after the next
-/// read or write. So a delegate that neither reads nor writes does not get this event again. The event for the end or
-/// for an error is delivered once, after all available bytes were read. Nothing is delivered after a close.
+/// The first event reports that the stream is open. After that, an event reports available bytes or space. It is
+/// repeated only after the next read or write, so a delegate that neither reads nor writes gets it only once.
+///
+/// The event for the end or for an error comes once, after all available bytes were read. After a close, no event
+/// comes.
 struct StreamProgress: Sendable {
     /// The state of the underlying pipe.
     struct Facts: Sendable {
@@ -26,7 +28,7 @@ struct StreamProgress: Sendable {
     private var hasToldEnd = false
     private var hasToldFailure = false
 
-    /// Records a call to `open`. Returns whether it was the first call.
+    /// Records that the program called `open` on the stream. Returns whether this was the first call.
     mutating func openCalled() -> Bool {
         guard phase == .notOpen else { return false }
         phase = .opening

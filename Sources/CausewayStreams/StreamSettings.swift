@@ -3,19 +3,19 @@ internal import Foundation
 
 /// The properties that were set on a stream pair before it was opened.
 struct StreamSettings: Sendable {
-    /// The change that results from setting a property.
+    /// One change to the settings, made by setting a stream property.
     enum Change: Sendable {
         case level(String)
         case options(NWProtocolTLS.Options)
         case validatesChain(Bool), peerName(String)
         case forbidsCellular(Bool), allowsExpensive(Bool), allowsConstrained(Bool)
         case proxy(ProxyConfiguration)
-        /// A proxy setting that cannot be used. It makes the connection fail, because otherwise the stream would bypass
-        /// the proxy.
+        /// A proxy setting that cannot be used. It makes the connection fail: otherwise the stream would connect
+        /// without the proxy.
         case unusableProxy
         case several([Change])
 
-        /// Whether the property value is valid.
+        /// Whether the stream property has a valid value.
         var isValid: Bool { if case .unusableProxy = self { false } else { true } }
     }
 
@@ -90,9 +90,11 @@ struct StreamSettings: Sendable {
         return value as? Bool ?? (value as? NSNumber)?.boolValue
     }
 
-    /// The TLS options: a copy of the program's options, with the peer name and the chain validation from the property
-    /// `tlsSettings`. It is a copy because other connections may use the program's options, and must validate their
-    /// peers as before.
+    /// The TLS options of the stream. They are a copy of the program's options. The property `tlsSettings` adds the
+    /// peer name, and determines whether the certificate chain is validated.
+    ///
+    /// The program's own options must not change, because other connections may use them. These connections must
+    /// validate their peers as before.
     private var security: NWProtocolTLS.Options {
         let options = options?.copyOptions() as? NWProtocolTLS.Options ?? NWProtocolTLS.Options()
         let security = options.securityProtocolOptions
@@ -105,7 +107,8 @@ struct StreamSettings: Sendable {
 }
 
 extension StreamSettings.Change {
-    /// Returns `nil` if the property is unknown or the value is invalid or unsupported.
+    /// Creates a change from a stream property. Returns `nil` if the property is unknown, or if its value is invalid or
+    /// unsupported.
     init?(_ value: AnyObject?, _ key: Stream.PropertyKey) {
         let boolean = StreamSettings.boolean(value)
         let value: Any = value as Any

@@ -7,8 +7,8 @@
 ///
 /// The type is `public` only because the compiler does not specialize `package` types across modules.
 @frozen public struct ActionLine<Action: Sendable>: Sendable {
-    /// The added actions. Most state machines perform all actions before `add` is called again. The queue is then
-    /// empty, and `add` stores its argument without a copy.
+    /// The added actions. In most state machines, all actions have been performed before `add` is called again. The
+    /// queue is then empty, and `add` stores its argument without a copy.
     @usableFromInline var actions: [Action] = []
     /// The number of actions already removed from the front.
     @usableFromInline var position: Int32 = 0
@@ -21,7 +21,7 @@
     ///   seldom idle.
     @inlinable public init(keepsStorage: Bool = false) { self.keepsStorage = keepsStorage }
 
-    /// Adds actions. Returns whether the caller must perform them.
+    /// Adds actions to the queue. Returns `true` if the caller must now perform the queued actions.
     @inlinable public mutating func add(_ added: [Action]) -> Bool {
         if actions.isEmpty { actions = added } else { actions.append(contentsOf: added) }
         return beginsPerforming()
@@ -29,7 +29,7 @@
 
     /// Moves all actions in `added` to the queue. Returns whether the caller must perform them.
     ///
-    /// No storage is released: if the queue is empty, `added` and the queue exchange their storage.
+    /// If the queue is empty, the queue and `added` exchange their storage, so that no storage is released.
     @inlinable public mutating func move(_ added: inout [Action]) -> Bool {
         if actions.isEmpty {
             swap(&actions, &added)
@@ -40,11 +40,11 @@
         return beginsPerforming()
     }
 
-    /// Moves all actions to `batch`, in reverse order, so that the caller can remove the next action from the end of
-    /// `batch`. If the result is `false`, there are no actions, and the caller must stop performing actions.
+    /// Moves all actions to `batch`, in reverse order, so that the caller can take each next action from the end of
+    /// `batch`. Returns `false` if there are no actions; the caller must then stop.
     ///
-    /// Taking a whole batch needs the lock only once and copies no actions. If there are no actions, a queue that keeps
-    /// its storage takes over the batch's storage.
+    /// The lock is needed only once for a whole batch, and no actions are copied. If there are no actions, a queue that
+    /// keeps its storage takes over the storage of `batch`.
     ///
     /// - Precondition: `batch` is empty.
     @inlinable public mutating func takeAll(into batch: inout [Action]) -> Bool {
@@ -64,12 +64,13 @@
         return true
     }
 
-    /// Removes and returns the next action. If the result is `nil`, the caller must stop performing actions.
+    /// Removes and returns the next action. Returns `nil` if there is none. The caller must then stop performing
+    /// actions.
     @inlinable public mutating func next() -> Action? {
         guard Int(position) < actions.count else {
             isPerforming = false
-            // Release the storage if the queue need not keep it: most state machines are idle after their first
-            // actions.
+            // Most state machines are idle after their first actions. So release the storage, unless the queue must
+            // keep it.
             if keepsStorage { actions.removeAll(keepingCapacity: true) } else { actions = [] }
             position = 0
             return nil

@@ -14,8 +14,8 @@ package struct BulkRandom: RandomNumberGenerator, Sendable {
             buffer.baseAddress.map { getentropy($0, buffer.count) == 0 } ?? false
         }
         guard isFilled else {
-            // `getentropy` has failed. The standard library's generator also tries another source, and ends the program
-            // if no source works.
+            // `getentropy` failed, so use the standard library's generator. This generator also tries another source,
+            // and ends the program if no source works.
             numbers = []
             var system = SystemRandomNumberGenerator()
             return system.next()

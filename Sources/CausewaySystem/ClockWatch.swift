@@ -7,6 +7,6 @@ package enum ClockWatch {
         Descriptor(adopting: try check(cw_clock_watch(), "timerfd_create"))
     }
 
-    /// Returns whether the wall clock has jumped since the previous call.
+    /// Returns whether the wall clock was set to another time since the previous call.
     package static func hasJumped(_ fd: CInt) -> Bool { cw_clock_has_jumped(fd) }
 }

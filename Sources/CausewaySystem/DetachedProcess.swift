@@ -1,6 +1,6 @@
 internal import CCausewayLinux
 
-/// A program that continues after this process has ended.
+/// Starts programs that continue to run after this process has ended.
 package enum DetachedProcess {
     /// Starts a program that inherits neither this process's open files nor its terminal nor its signal handling.
     /// Blocks until the program runs.

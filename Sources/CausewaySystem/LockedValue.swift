@@ -18,8 +18,8 @@ public import Synchronization
     @inlinable public borrowing func withLock<R: ~Copyable, E: Error>(
         _ body: (inout sending Value) throws(E) -> sending R
     ) throws(E) -> sending R {
-        // The sanitizer identifies a lock by an address. Use the mutex's address, because using the value's address
-        // would count as an access to the value. The pointer is only compared, never dereferenced.
+        // The sanitizer identifies a lock by an address. Use the address of the mutex. Taking the value's address would
+        // count as an access to the value. The pointer is only compared, never dereferenced.
         let lock = withUnsafePointer(to: mutex) { UnsafeRawPointer($0) }
         return try mutex.withLock { value throws(E) in
             cw_lock_acquired(lock)
@@ -29,5 +29,5 @@ public import Synchronization
     }
 }
 
-// SAFETY: the value is accessed only through `Mutex`, which is Sendable under the same conditions.
+// SAFETY: the only access to the value is through `Mutex`. `Mutex` is Sendable under the same conditions.
 extension LockedValue: @unchecked Sendable where Value: ~Copyable {}

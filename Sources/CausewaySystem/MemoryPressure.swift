@@ -49,7 +49,8 @@ package final class MemoryPressure: Sendable {
         return id
     }
 
-    /// Stops calling an observer. A call in progress may still run.
+    /// Removes an observer. After this call, no new call to the observer begins. A call that is already running
+    /// continues.
     package func remove(_ observer: UInt64) {
         let isLast = state.withLock { state in
             state.observers[observer] = nil
@@ -61,7 +62,7 @@ package final class MemoryPressure: Sendable {
     private func start() -> Bool {
         let number = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         guard number >= 0, wake >= 0 else { return false }
-        // The kernel expects a zero byte at the end of the condition that is written to it.
+        // Also write the zero byte at the end of the condition. The kernel expects it.
         let isSet = Self.trigger.withCString { write(number, $0, Self.trigger.utf8.count + 1) } > 0
         guard isSet, (try? System.startThread(named: "memory-pressure") { self.watch(number) }) != nil else {
             _ = cw_close(number)

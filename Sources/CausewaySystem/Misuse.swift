@@ -1,4 +1,4 @@
-/// Programming errors in the caller that end the process.
+/// Ends the process after a programming error in the calling code.
 package enum Misuse {
     /// Ends the process with a reason on standard error. In optimized builds `precondition` would not print the reason.
     package static func stop(_ reason: String) -> Never {

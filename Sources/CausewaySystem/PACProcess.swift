@@ -2,8 +2,8 @@ internal import CCausewayLibraries
 
 /// A sandboxed process that evaluates one proxy script.
 package enum PACProcess {
-    /// The reason why scripts cannot run, and the package to install; `nil` if scripts can run. Loads the script engine
-    /// on first use.
+    /// The reason why scripts cannot run, with the package to install; `nil` if scripts can run. Loads the script
+    /// engine on first use.
     package static var problem: String? { loaded }
     private static let loaded: String? = cw_script_load().map { String(cString: $0) }
 
@@ -30,8 +30,8 @@ package enum PACProcess {
         var process: CInt = -1
         var channel: CInt = -1
         let pieces = [Array(prelude.utf8)] + arguments
-        // The JavaScript source and the arguments are joined in one array. One closure call then keeps all pointers
-        // valid while the process starts.
+        // Join the JavaScript source and the arguments in one array. Then a single closure call keeps all pointers into
+        // the array valid while the process starts.
         let block = pieces.flatMap { $0 }
         let status = block.withUnsafeBytes { bytes in
             var offset = 0

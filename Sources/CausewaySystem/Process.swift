@@ -2,7 +2,7 @@ internal import CCausewayLinux
 
 /// This process's clocks, threads, signals, memory and limits.
 package enum System {
-    /// The monotonic clock's time. The clock has no defined starting point.
+    /// The monotonic clock's time. The clock's zero point is undefined, so only differences are meaningful.
     package static var now: Duration { .nanoseconds(Int64(truncatingIfNeeded: cw_now())) }
 
     /// How long the machine has slept since boot: the difference between CLOCK_BOOTTIME and CLOCK_MONOTONIC.
@@ -62,7 +62,7 @@ package enum System {
     /// page.
     package static func keepFreedMemory() { cw_keep_freed_memory() }
 
-    /// Prefetches `byteCount` bytes from `start` into the processor's cache. This is only a hint.
+    /// Asks the processor to load `byteCount` bytes from `start` into its cache. This is only a hint.
     package static func fetch(_ start: UnsafeRawPointer, byteCount: Int) { cw_fetch(start, byteCount) }
 
     /// Returns free memory to the system and drops the program's code pages. If a dropped page is needed again, the
@@ -112,7 +112,7 @@ package enum System {
     /// - Throws: The error of the first descriptor that cannot be opened, such as `EMFILE`.
     package static func checkRoomForSource() throws(SystemError) { try checkRoom(forFiles: 6) }
 
-    /// Checks that this process can still open `count` files.
+    /// Checks that this process can open `count` more files.
     ///
     /// - Throws: The error of the first file that cannot be opened, such as `EMFILE`.
     package static func checkRoom(forFiles count: Int) throws(SystemError) {

@@ -10,8 +10,8 @@ package enum ThreadLocal {
     /// Transfers ownership of the ``scratch`` buffer to the caller, which must release the buffer with `free`.
     package static func takeScratch() -> UnsafeMutableRawPointer { cw_take_scratch() }
 
-    /// Identifies the task running on this thread; 0 outside tasks. After the task has ended, another task may get this
-    /// identifier.
+    /// A number that identifies the Swift task on this thread; 0 if no task runs on it. After a task has ended, another
+    /// task may get the same number.
     package static var task: Int { Int(bitPattern: cw_current_task()) }
 
     /// Whether the current task was cancelled; `false` outside tasks.
@@ -26,7 +26,7 @@ package enum ThreadLocal {
         set { cw_set_thread_word(0, newValue) }
     }
 
-    /// The delivery (a list of callbacks) that is calling the program's code on this thread.
+    /// The delivery (a queue of callbacks) that is currently calling the program's code on this thread.
     package static var delivery: UnsafeMutableRawPointer? {
         get { cw_thread_word(1) }
         set { cw_set_thread_word(1, newValue) }

@@ -2,8 +2,8 @@ internal import CCausewayLinux
 
 /// A worker process that this process has started. The worker has one open socket and no other open file.
 ///
-/// Calls block; use your own thread. ``kill()`` may be called from any thread and ends a call in progress. Releasing
-/// the object ends the worker.
+/// Calls block, so make them on your own thread. Any thread may call ``kill()``, which ends a call in progress.
+/// Releasing the object ends the worker.
 package final class WorkerProcess: Sendable {
     private let process: Descriptor
     private let channel: Descriptor

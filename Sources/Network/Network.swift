@@ -1,5 +1,5 @@
-// The drop-in module for `import Network`. Like Apple's module it also exports Foundation with URL loading, and Dispatch; `Causeway` itself
-// does not.
+// The module for `import Network`, which replaces Apple's module of that name. Like Apple's module, it also exports
+// Dispatch, and Foundation with URL loading. `Causeway` itself does not export these modules.
 @_exported public import Causeway
 @_exported public import Dispatch
 @_exported public import Foundation

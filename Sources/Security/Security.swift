@@ -1,3 +1,5 @@
-// The drop-in module for `import Security`: certificates, keys, trust, and TLS options. It exports only the
-// declarations of Causeway that Security+Generated.swift lists, so that other names of Causeway do not conflict with
-// names of the program.
+// The module for `import Security`, which replaces Apple's module of the same name: certificates, keys, trust, and TLS
+// options.
+//
+// The module exports only a part of Causeway: the declarations that Security+Generated.swift lists. So Causeway's other
+// names do not conflict with the names in a program.

@@ -45,10 +45,10 @@ public final class SCNetworkReachability: Sendable {
         case .endpoint(let endpoint): then(Self.flags(of: endpoint))
         case .links: then(Self.linkFlags)
         case .name(let name):
-            // Some names need no query, for example `localhost` and names in the hosts file. The result is then the
-            // flags of the known addresses, and no network is needed to look up the name.
+            // Some names need no DNS query, for example `localhost` and the names in the hosts file. Their addresses
+            // are already known, so the result is the flags of these addresses. This works without a network.
             if let known = HostFinding.known(name) { return then(Self.flags(of: known)) }
-            // Without a network, report at once that the name is unreachable. A lookup could delay this report by
+            // If there is no network, report at once that the name is unreachable. A lookup could delay this report by
             // several seconds.
             guard !Self.presumedFlags(of: name).isEmpty else { return then([]) }
             Self.findFlags(of: name, then)
@@ -61,7 +61,7 @@ public final class SCNetworkReachability: Sendable {
         return hasLinks ? [.reachable, .isDirect] : []
     }
 
-    /// The assumed flags before a name was looked up. `nil` for a destination that needs no lookup.
+    /// The flags to assume before the host name has been looked up; `nil` if the destination needs no lookup.
     var presumedFlags: SCNetworkReachabilityFlags? {
         guard case .name(let name) = target else { return nil }
         return HostFinding.known(name).map { Self.flags(of: $0) } ?? Self.presumedFlags(of: name)
@@ -73,9 +73,9 @@ public final class SCNetworkReachability: Sendable {
         HostFinding.isOfLink(name) ? linkFlags : flags(of: .everywhere(), tellsDirect: false)
     }
 
-    /// Returns the flags for a name whose lookup got no answer. If no DNS server answers, the name may still exist, so
-    /// the result is the flags of the default route. A name in `local` counts as unreachable, because its owner would
-    /// answer on the link.
+    /// Returns the flags for a name whose lookup got no answer. The name may still exist if no DNS server answers, so
+    /// the result is the flags of the default route. A name in `local` counts as unreachable: if it existed, its owner
+    /// would have answered on the link.
     private static func unansweredFlags(of name: String) -> SCNetworkReachabilityFlags {
         HostFinding.isOfLink(name) ? [] : flags(of: HostFinding.unknown)
     }
@@ -109,8 +109,8 @@ public final class SCNetworkReachability: Sendable {
         return []
     }
 
-    /// Returns the flags for the first address with a path. Without a DNS answer, returns the default route's flags,
-    /// because the name may exist.
+    /// Returns the flags for the first found address that has a path. If no DNS server has answered, returns the
+    /// default route's flags, because the name may exist.
     private static func flags(of finding: HostFinding) -> SCNetworkReachabilityFlags {
         switch finding {
         case .addresses(let hosts):

@@ -12,8 +12,8 @@ public struct SCNetworkReachabilityFlags: OptionSet, Hashable, Sendable {
     public static let transientConnection = SCNetworkReachabilityFlags(rawValue: 1 << 0)
     /// There is a path to the destination.
     public static let reachable = SCNetworkReachabilityFlags(rawValue: 1 << 1)
-    /// Before traffic can reach the destination, a connection such as a dial-up connection must be established. This
-    /// flag is never set.
+    /// The destination can be reached only after another connection, such as a dial-up connection, has been
+    /// established. This flag is never set.
     public static let connectionRequired = SCNetworkReachabilityFlags(rawValue: 1 << 2)
     /// The system establishes the required connection when a program sends traffic to the destination. This flag is
     /// never set.
@@ -21,7 +21,7 @@ public struct SCNetworkReachabilityFlags: OptionSet, Hashable, Sendable {
     /// The user must act, for example enter a password, before the required connection can be established. This flag is
     /// never set.
     public static let interventionRequired = SCNetworkReachabilityFlags(rawValue: 1 << 4)
-    /// The connection is established on demand by certain APIs. This flag is never set.
+    /// The connection is established on demand when a program calls certain APIs. This flag is never set.
     public static let connectionOnDemand = SCNetworkReachabilityFlags(rawValue: 1 << 5)
     /// The destination is one of this host's own addresses.
     public static let isLocalAddress = SCNetworkReachabilityFlags(rawValue: 1 << 16)

@@ -22,7 +22,7 @@ public struct SCNetworkReachabilityContext {
     public var version: Int
     /// The pointer passed to the callback.
     public var info: UnsafeMutableRawPointer?
-    /// Called with ``info`` when the callback is set. The result replaces ``info``.
+    /// Called with ``info`` when the callback is set. The returned pointer replaces ``info``.
     public var retain: ((UnsafeRawPointer) -> UnsafeRawPointer)?
     /// Called with ``info`` when the callback is replaced or removed.
     public var release: ((UnsafeRawPointer) -> Void)?

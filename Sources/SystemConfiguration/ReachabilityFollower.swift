@@ -13,14 +13,15 @@ final class ReachabilityFollower: Sendable {
         var callback: ReachabilityCallback?
         var queue: DispatchQueue?
         var places: [RunLoopPlace] = []
-        /// The destination while it is scheduled. This reference keeps it alive.
+        /// The destination while it is scheduled. This reference keeps the object alive.
         var target: SCNetworkReachability?
         var watch: PathQuery.Watch?
         /// The latest known or assumed flags; `nil` while there are none.
         var known: SCNetworkReachabilityFlags?
         /// The newest search's number. If an older search ends later, its result is outdated and ignored.
         var search = 0
-        /// Whether a run loop has delivered the latest change. Only the first run loop to wake delivers it.
+        /// Whether a run loop has delivered the latest change. If several run loops wake for a change, only the first
+        /// one delivers it.
         var isToldInLoop = true
 
         var isWanted: Bool { callback != nil && target != nil }
@@ -68,8 +69,8 @@ final class ReachabilityFollower: Sendable {
         return !removed.isEmpty
     }
 
-    /// Changes the state. Releases the old reference to the destination outside the lock: it may be the only reference,
-    /// and the destination's deinit takes the lock.
+    /// Changes the state. The change may replace the destination. Its old value is released after the lock: this may be
+    /// the last reference, and the destination's deinit takes the same lock.
     private func change(_ body: (inout State) -> Void) {
         let old = state.withLock { state in
             defer { body(&state) }
@@ -85,8 +86,8 @@ final class ReachabilityFollower: Sendable {
         guard isWanted != isFollowing else { return }
         guard isWanted else {
             let ended = state.withLock { state -> PathQuery.Watch? in
-                // Continue to observe if another thread has set a callback or scheduled the destination since the check
-                // above.
+                // Since the first check, another thread may have set a callback or scheduled the destination. In that
+                // case, continue to observe.
                 guard !state.isWanted else { return nil }
                 state.known = nil
                 return state.watch.take()
@@ -94,16 +95,16 @@ final class ReachabilityFollower: Sendable {
             ended?.cancel()
             return
         }
-        // Assume flags until the name's first lookup ends. Otherwise a network change before this end would not be
-        // reported, because there would be no earlier flags to compare with. Determine the assumed flags outside the
-        // lock, because the call may read files.
+        // Assume flags until the first lookup of the name ends. Without them, a network change during the lookup would
+        // not be reported, because there would be no earlier flags to compare with. Determine them outside the lock,
+        // because this may read files.
         let target = state.withLock { $0.target }
         let presumed = target?.presumedFlags
         state.withLock { state in if state.target === target { state.known = presumed } }
         findFlags()
         let watch = PathQuery.follow { [weak self] in
-            // Continue on another queue. The network monitor calls this closure on an event loop, which must not block,
-            // but a search may read the resolver files.
+            // This closure runs on an event loop of the network monitor, which must not block. A search may read the
+            // resolver files, so run it on another queue.
             DispatchQueue.global().async { [weak self] in self?.findFlags() }
         }
         let unwanted = state.withLock { state -> PathQuery.Watch? in
@@ -114,8 +115,8 @@ final class ReachabilityFollower: Sendable {
         unwanted?.cancel()
     }
 
-    /// Starts a search for the current flags, after scheduling and after each network change. May read files, so do not
-    /// call it on an event loop.
+    /// Starts a search for the destination's current flags. Called after scheduling and after each network change. The
+    /// search may read files, so do not call this method on an event loop.
     private func findFlags() {
         let (target, search) = state.withLock { state in
             state.search += 1
@@ -142,13 +143,13 @@ final class ReachabilityFollower: Sendable {
     }
 
     private func tell(_ target: SCNetworkReachability, _ flags: SCNetworkReachabilityFlags, on queue: DispatchQueue?) {
-        // Before this block ran, the destination may have been unscheduled, or scheduled on another queue. In both
-        // cases, do not call the callback.
+        // Before this block ran, the program may have unscheduled the destination, or scheduled it on another queue. In
+        // both cases, do not call the callback.
         let callback = state.withLock { $0.queue === queue ? $0.callback : nil }
         callback?.call(target, flags)
     }
 
-    /// Delivers the latest change in a run loop. Call this only on the loop's thread.
+    /// Calls the callback with the latest change, in a run loop. Call this method only on the run loop's thread.
     private func tellInLoop() {
         let (callback, target, flags) = state.withLock { state in
             defer { state.isToldInLoop = true }
@@ -159,7 +160,8 @@ final class ReachabilityFollower: Sendable {
     }
 }
 
-/// A callback and its context data. The data is released when the callback was replaced and no call uses it any more.
+/// A callback and its context data. The data is released after another callback has replaced this one and all calls
+/// have ended.
 final class ReachabilityCallback: Sendable {
     private let body: SCNetworkReachabilityCallBack
     private let info: Unchecked<UnsafeMutableRawPointer?>

@@ -17,19 +17,19 @@ public let kSCStatusAccessError = 1_003
 public let kSCStatusNoKey = 1_004
 /// The status: the key exists already.
 public let kSCStatusKeyExists = 1_005
-/// The status: the lock is held already.
+/// Status code: the lock is already held.
 public let kSCStatusLocked = 1_006
 /// The status: the operation needs a lock.
 public let kSCStatusNeedLock = 1_007
-/// The status: there is no session with the configuration store.
+/// The status: this process has no session with the configuration store.
 public let kSCStatusNoStoreSession = 2_001
 /// The status: the configuration store is not available.
 public let kSCStatusNoStoreServer = 2_002
 /// The status: a notifier is active already.
 public let kSCStatusNotifierActive = 2_003
-/// The status: there is no session with the preferences.
+/// The status: no session for reading or changing the preferences is open.
 public let kSCStatusNoPrefsSession = 3_001
-/// The status: the preferences are being updated.
+/// Status code: the preferences are busy, because an update is in progress.
 public let kSCStatusPrefsBusy = 3_002
 /// The status: the configuration file does not exist.
 public let kSCStatusNoConfigFile = 3_003
@@ -111,7 +111,7 @@ public func SCCopyLastError() -> CFError {
 public func SCErrorString(_ status: Int32) -> UnsafePointer<CChar> {
     guard let text = StatusMemory.text(Int(status)) ?? (status > 0 && status < 134 ? nil : "the status is not known")
     else {
-        // The text is never freed: glibc's texts for known `errno` values are constants.
+        // Return glibc's own text. For a known `errno` value, this text is a constant, so it is never freed.
         return UnsafePointer(strerror(status))
     }
     return UnsafeRawPointer(text.utf8Start).assumingMemoryBound(to: CChar.self)

@@ -25,15 +25,15 @@ enum Program {
         dispatchMain()
     }
 
-    /// Runs the image decoder if another process of this tool has started this process as a decoder. No other part of
-    /// the tool runs in such a process.
+    /// Runs the image decoder, if this process was started as a decoder by another process of this tool. In that case,
+    /// no other part of the tool runs in this process.
     private static func serveAsDecoder() {
         guard CommandLine.argc > 1, CommandLine.arguments[1] == ImageSource.decoderWord else { return }
         exit(cw_image_decoder_main(CommandLine.argc - 1, CommandLine.unsafeArgv + 1))
     }
 
-    /// Parses the arguments with the named command only: loading all commands would take as much time as the parsing.
-    /// If this parsing fails, the whole tool parses the arguments again and produces the error or the help.
+    /// Parses the arguments only with the command that they name. Loading all commands would take as much time as the
+    /// parsing. If this parsing fails, the whole tool parses the arguments again and produces the error or the help.
     private static func understood() throws -> sending any ParsableCommand {
         var arguments = Array(CommandLine.arguments.dropFirst())
         if let type = NW.serveCommands.first(where: { arguments.starts(with: $0.words) }) {
@@ -64,20 +64,21 @@ enum Program {
         }
     }
 
-    /// Ends the process if an option in `words`, which the parser has rejected, does not exist in the command. The
-    /// parser's own error would be misleading: it reports the value after such an option as an unexpected argument.
+    /// Ends the process if the command does not have an option that occurs in `words`. The parser has already rejected
+    /// `words`, but its error would be misleading. It reports the value after an unknown option as an unexpected
+    /// argument.
     private static func checkOptions(of type: any ParsableCommand.Type, _ words: [String]) {
         guard let mistake = CommandWords(of: type).unknownOption(in: words) else { return }
         let hint = mistake.closest.map { " Did you mean '\($0)'?" } ?? ""
         CommandEnd.end(type, with: ValidationError("Unknown option '\(mistake.option)'.\(hint)"))
     }
 
-    /// The number of files that the process must be able to open at its start. Some of them are for Dispatch: it opens
-    /// a file each second to check whether its threads work, and traps if this fails.
+    /// How many files the process must be able to open when it starts. Some of these files are for Dispatch. Dispatch
+    /// opens a file every second to check whether its threads work, and traps if it cannot.
     private static let neededFileCount = 24
 
-    /// Starts Dispatch's first thread early if the process's limit on open files is low. The thread opens files when it
-    /// starts, and Dispatch traps if it cannot open these files.
+    /// Starts Dispatch's first thread early if the process may open only a few files. This thread opens files when it
+    /// starts. If it cannot open them, Dispatch traps.
     private static func startDispatch() {
         let limit = System.openFileLimit
         guard limit < 64 else { return }
@@ -88,7 +89,7 @@ enum Program {
             exit(EXIT_FAILURE)
         }
         let isStarted = DispatchSemaphore(value: 0)
-        // Dispatch opens its files in another thread. These files are open when the timer below fires.
+        // Dispatch opens its files on another thread. When the timer below fires, the files are open.
         DispatchQueue.global().asyncAfter(deadline: .now()) { isStarted.signal() }
         isStarted.wait()
     }
@@ -101,7 +102,8 @@ enum Program {
                 try await command.run()
                 CommandEnd.end(EXIT_SUCCESS)
             } catch {
-                // Pass the type of the command that ran: for a usage error, the usage of this command is printed.
+                // Pass the type of the command that ran. After a usage error, the usage text of this command is
+                // printed.
                 CommandEnd.end(type(of: command), with: error)
             }
         }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("NetService")
 struct NetServiceTests {
-    /// Records its delegate calls.
+    /// A delegate for tests that records the calls it receives.
     private final class Listener: NetServiceDelegate, NetServiceBrowserDelegate {
         var told: [String] = []
 
@@ -29,7 +29,7 @@ struct NetServiceTests {
         /// Runs this thread's run loop until the delegate has received `count` calls.
         func wait(for count: Int) {
             let end = Date(timeIntervalSinceNow: 20)
-            // A timer does not end a run of the loop, so repeat short runs.
+            // A timer does not end a run of the run loop. So run the loop repeatedly for short times.
             while told.count < count, end > Date() {
                 _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.005))
             }
@@ -121,7 +121,7 @@ struct NetServiceTests {
         #expect(NetService.dictionary(fromTXTRecord: record) == entries)
         #expect(NetService.data(fromTXTRecord: ["a=b": Data()]).isEmpty)
         #expect(NetService.data(fromTXTRecord: ["long": Data(count: 255)]).isEmpty)
-        // A key without a value, an entry without a key, a repeated key.
+        // This record has a key without a value, an entry without a key, and a repeated key.
         let odd = Data([1, 97, 2, 61, 98, 3, 97, 61, 99])
         #expect(NetService.dictionary(fromTXTRecord: odd) == ["a": Data()])
         #expect(NetService.dictionary(fromTXTRecord: Data([9, 97])).isEmpty)

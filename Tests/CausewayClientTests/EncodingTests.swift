@@ -57,7 +57,7 @@ struct EncodingTests {
     @Test("A path from text keeps only its slashes")
     func text() throws {
         #expect(try Self.url(RequestPath(text: "a?b/c#d/%41")) == "https://api.example/v1/a%3Fb/c%23d/%2541")
-        // A slash before a combining mark is a slash.
+        // In a path, a slash before a combining mark still counts as a slash.
         #expect(try Self.url(RequestPath(text: "a/\u{301}b")) == "https://api.example/v1/a/%CC%81b")
         #expect(throws: HTTPClientError.self) { try Self.url(RequestPath(text: "../\u{301}b")) }
     }

@@ -40,7 +40,8 @@ struct RecentRequestTests {
         #expect(requests.last?.urlRequest.value(forHTTPHeaderField: "Accept") == "text/plain")
     }
 
-    /// Requests with one more part than a method and a path, which can be secret or change the `URLRequest`.
+    /// Requests that must not be remembered. Besides the method and the path, each has another property. This property
+    /// can be secret, or it can change the `URLRequest`.
     static let unkept: [@Sendable (inout ClientRequest) -> Void] = [
         { $0 = ClientRequest("GET", "a?token=x") }, { $0.query = ["token": "x"] },
         { $0.headers = ["Authorization": "x"] }, { $0.body = .text("x") },

@@ -137,7 +137,7 @@ struct RetryTests {
     }
 }
 
-/// An interceptor whose advice a closure gives.
+/// An interceptor for tests. A closure decides which advice it returns.
 struct Advice: RequestInterceptor {
     let body: @Sendable (AttemptFailure) -> RetryAdvice
 

@@ -80,7 +80,7 @@ struct SharingTests {
     func cancellation(_ cancelled: Int) async throws {
         let (gate, stopped) = (Gate(), Gate())
         let server = ScriptedServer { _, number in
-            // The caller that runs the request is the first. Without it, the request is sent again for the others.
+            // The first caller runs the request. If this caller is cancelled, the request is sent again for the others.
             if number == (cancelled == 0 ? 2 : 1) {
                 await gate.wait()
                 return try answer("[1]")

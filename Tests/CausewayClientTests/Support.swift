@@ -4,7 +4,7 @@ import CausewayTestKit
 import CausewayURLLoading
 import Foundation
 
-/// A server without network: keeps the requests, and answers with what a closure returns.
+/// A fake server without a network. It stores the requests, and a closure supplies the responses.
 final class ScriptedServer: Sendable {
     typealias Script = @Sendable (URLRequest, _ number: Int) async throws -> (Data, HTTPURLResponse)
 
@@ -13,10 +13,10 @@ final class ScriptedServer: Sendable {
 
     init(_ script: @escaping Script) { self.script = script }
 
-    /// The requests, in order.
+    /// The requests that the test server has received, in order.
     var requests: [URLRequest] { kept.withLock { $0 } }
 
-    /// Makes a client of the server.
+    /// Creates a client that sends its requests to this test server.
     func client(
         _ base: String = "https://api.example/v1", clock: any Clock<Duration> = VirtualClock(),
         reachability: any ReachabilitySource = ScriptedNetwork(Reachability(.wired)),
@@ -47,7 +47,7 @@ func answer(
     return (Data(text.utf8), response)
 }
 
-/// Returns the error of a call; `nil` if it throws none, or one of another type.
+/// Returns the ``HTTPClientError`` that a call throws. Returns `nil` if it throws no error or another type.
 func failure(_ call: () async throws -> Void) async -> HTTPClientError? {
     do {
         try await call()
@@ -57,11 +57,11 @@ func failure(_ call: () async throws -> Void) async -> HTTPClientError? {
     }
 }
 
-/// A network whose state a test changes.
+/// A network for tests, whose state the test changes.
 final class ScriptedNetwork: ReachabilitySource {
     private struct State {
         var now: Reachability
-        /// The state after the next reading.
+        /// The network state that replaces `now` when the state has been read once more.
         var late: Reachability?
         var followers: [@Sendable () -> Void] = []
     }
@@ -79,7 +79,7 @@ final class ScriptedNetwork: ReachabilitySource {
         return now
     }
 
-    /// Changes the state after its next reading, before the reader gets the old one.
+    /// Schedules a state change during the next read. That read still returns the old state.
     func changeLate(to new: Reachability) { state.withLock { $0.late = new } }
 
     func follow(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void {
@@ -96,7 +96,7 @@ final class ScriptedNetwork: ReachabilitySource {
     }
 }
 
-/// Waits until a condition holds that another task brings about.
+/// Waits until another task makes the condition true.
 func until(_ condition: () -> Bool) async {
     while !condition() { await Task.yield() }
 }

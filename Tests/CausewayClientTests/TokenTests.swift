@@ -19,7 +19,7 @@ struct TokenTests {
         #expect(state.refused("b", resends: 0) == .refresh(generation: 1))
     }
 
-    /// A server that accepts one token.
+    /// A server that accepts requests with one token, and refuses all other requests with status 401.
     private static func server(accepting token: String) -> ScriptedServer {
         ScriptedServer { request, _ in
             let isGood = request.value(forHTTPHeaderField: "Authorization") == "Bearer \(token)"

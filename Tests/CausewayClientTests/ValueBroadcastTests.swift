@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Client: sequences of a changing value")
 struct ValueBroadcastTests {
-    /// A number that another thread increments while it is read for the first time.
+    /// A number that changes during a read: while it is read for the first time, another thread increments it.
     private final class Number: Sendable {
         let broadcast = ValueBroadcast<Int>()
         private let state = LockedValue((value: 1, isRead: false))

@@ -15,7 +15,7 @@ struct XMLTests {
         try ResponseSerializer.xml.value(of: received(Data(text.utf8), type))
     }
 
-    /// Returns the message of the error of a document.
+    /// Returns the error message for a document; `nil` if it has no error.
     private static func problem(_ text: String) -> String? {
         do {
             _ = try parse(text)
@@ -112,7 +112,7 @@ struct XMLTests {
         #expect(throws: HTTPClientError.self) { try root(Data("<a>".utf8) + Data([0xC3, 0x28]) + Data("</a>".utf8)) }
     }
 
-    /// Bytes that arrive one at a time.
+    /// A sequence that delivers its bytes one at a time.
     private struct Drip: AsyncSequence {
         typealias Element = UInt8
         var bytes: [UInt8]
@@ -149,7 +149,7 @@ struct XMLTests {
         }
     }
 
-    /// Bytes that are there: the iterator never suspends.
+    /// A sequence whose bytes are all available already. So its iterator never suspends.
     private struct Ready: AsyncSequence {
         struct AsyncIterator: AsyncIteratorProtocol {
             var rest: ArraySlice<UInt8>

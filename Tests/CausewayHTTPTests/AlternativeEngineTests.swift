@@ -8,7 +8,8 @@ import Testing
 
 @testable import CausewayHTTP
 
-/// A memory with one alternative for every origin, until it fails.
+/// A store that offers the same alternative service for every origin. After a connection to this service has failed, it
+/// offers none.
 private final class OneAlternative: AlternativeChoosing {
     let service = AlternativeService(protocolName: "h2", host: "b.test", port: 8_443)
     let events = LockedValue<[String]>([])
@@ -53,7 +54,7 @@ struct AlternativeEngineTests {
         try server.respond(3, "")
         #expect(try await second.head().status == 200)
         #expect(dialer.transports.count == 1 && memory.events.withLock { $0 } == ["reached a.test"])
-        // The time for reaching the alternative has no effect on the connection.
+        // The alternative service was reached in time. So the time limit is over, and the connection must stay open.
         clock.advance(by: .seconds(5))
         #expect(!dialer.transports[0].isClosed)
     }

@@ -20,7 +20,7 @@ final class ManualClock: HTTPClock {
         state.withLock { state in state.timers.append((state.now + delay, body)) }
     }
 
-    /// Moves the clock and runs the timers that are due.
+    /// Moves the clock forward, and runs each timer whose time has come.
     func advance(by step: Duration) {
         let due = state.withLock { state in
             state.now += step
@@ -32,7 +32,8 @@ final class ManualClock: HTTPClock {
     }
 }
 
-/// A transport whose peer is the test. A send completes immediately. A receive completes when the test delivers data.
+/// A simulated transport: the test acts as its peer. Each send completes immediately. A receive completes when the test
+/// delivers data.
 final class FakeTransport: HTTPTransport {
     private struct State {
         var report: (@Sendable (HTTPTransportEvent) -> Void)?
@@ -42,7 +43,7 @@ final class FakeTransport: HTTPTransport {
         /// Number of sent bytes that ``takeSent()`` has returned.
         var takenCount = 0
         var isClosed = false
-        /// The completions of sends, while ``holdsSends`` is `true`.
+        /// The completions of send calls. While ``holdsSends`` is `true`, the test holds these completions back.
         var completions: [@Sendable (NWError?) -> Void] = []
         var holdsSends = false
         var early: Data?
@@ -53,7 +54,7 @@ final class FakeTransport: HTTPTransport {
 
     init(earlyProtocol: String? = nil) { self.earlyProtocol = earlyProtocol }
 
-    /// The early data; `nil` without any.
+    /// The early data that the test subject has sent; `nil` if there is none.
     var earlyData: Data? { state.withLock { state in state.early } }
     var early: String? { earlyData.map { String(decoding: $0, as: UTF8.self) } }
 
@@ -116,7 +117,7 @@ final class FakeTransport: HTTPTransport {
         }
     }
 
-    /// Stops completing sends, or completes those that wait.
+    /// With `true`, holds back the completions of sends. With `false`, completes all waiting sends.
     func holdSends(_ holds: Bool) {
         let completions = state.withLock { state in
             state.holdsSends = holds
@@ -130,9 +131,9 @@ final class FakeTransport: HTTPTransport {
     func deliver(_ text: String) { deliver(HTTPArrival(content: Data(text.utf8))) }
 }
 
-/// Creates transports that the test controls.
+/// Creates fake transports for HTTP connections. The test controls them.
 final class FakeDialer: HTTPDialer {
-    /// The protocol for which transports can send early data; `nil` if they cannot.
+    /// The application protocol with which transports can send early data; `nil` if no transport can.
     let earlyProtocol: String?
     private let made = LockedValue<[(transport: FakeTransport, offersHTTP2: Bool, alternative: AlternativeService?)]>([]
     )
@@ -140,9 +141,9 @@ final class FakeDialer: HTTPDialer {
     init(earlyProtocol: String? = nil) { self.earlyProtocol = earlyProtocol }
 
     var transports: [FakeTransport] { made.withLock { made in made.map(\.transport) } }
-    /// For each transport, whether it offers HTTP/2.
+    /// For each transport made so far, whether it offers HTTP/2.
     var offers: [Bool] { made.withLock { made in made.map(\.offersHTTP2) } }
-    /// For each transport, the alternative that it leads to.
+    /// The alternative service to which each transport connects; `nil` for the origin.
     var alternatives: [AlternativeService?] { made.withLock { made in made.map(\.alternative) } }
 
     func makeTransport(

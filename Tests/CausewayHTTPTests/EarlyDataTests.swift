@@ -29,13 +29,14 @@ struct EarlyDataTests {
         let first = TestRequest(core, try request())
         let transport = try #require(dialer.transports.first)
         #expect(transport.early == Self.head && transport.sent.isEmpty)
-        // Nothing is read before the properties of the connection are known.
+        // Before the handshake ends, the engine does not know the connection's properties. Until then, it must not read
+        // from the connection.
         #expect(transport.wanted == nil)
         transport.connect(applicationProtocol.isEmpty ? nil : applicationProtocol)
         transport.deliver("HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
         #expect(try await first.head().status == 200)
         #expect(try await first.piece() == Data("ok".utf8))
-        // Other requests of the connection are sent as usual.
+        // The handshake is complete. Further requests on this connection are sent normally, not as early data.
         _ = TestRequest(core, try request("POST"))
         #expect(dialer.transports.count == 1 && transport.sent.hasPrefix("POST /x"))
     }

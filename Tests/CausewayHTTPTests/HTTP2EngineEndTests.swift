@@ -8,7 +8,7 @@ import Testing
 
 @testable import CausewayHTTP
 
-/// The ends of streams and of connections.
+/// Tests the end of streams and the end of connections.
 @Suite("HTTP/2 in the engine: ends")
 struct HTTP2EngineEndTests {
     private let clock = ManualClock()
@@ -93,7 +93,7 @@ struct HTTP2EngineEndTests {
         #expect(dialer.transports.count == 36)
     }
 
-    // RFC 9113 §5.1.1.
+    // The end of stream identifiers: RFC 9113 §5.1.1.
     @Test("A connection without stream identifiers closes after its request, and the next request gets another")
     func lastStream() async throws {
         var configuration = HTTPEngine.Configuration()
@@ -210,7 +210,7 @@ struct HTTP2EngineEndTests {
     @Test("A malformed response ends only its request")
     func malformed() async throws {
         let (first, server) = try open(try request())
-        // The status is missing.
+        // The response has no `:status` field.
         server.sendRaw(.headers(HTTP2HeadersFrame([], endsHeaders: true, endsStream: true)), on: 1)
         guard case .violation = await failure(first) else {
             Issue.record("no failure")
@@ -244,7 +244,7 @@ struct HTTP2EngineEndTests {
         clock.advance(by: .seconds(11))
         let second = TestRequest(core, try request("/2"))
         #expect(!dialer.transports[0].isClosed)
-        // The server does not answer any more.
+        // The server no longer answers.
         clock.advance(by: .seconds(10))
         #expect(dialer.transports[0].isClosed)
         let other = HTTP2TestServer(try #require(dialer.transports.dropFirst().first), clock)

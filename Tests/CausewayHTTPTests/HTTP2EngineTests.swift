@@ -86,7 +86,7 @@ struct HTTP2EngineTests {
         try server.machine.send(1, ByteChain([UInt8](repeating: 7, count: total)), endsStream: true)
         server.run()
         #expect(server.machine.queuedByteCount(of: 1) >= total - (256 << 10) - (128 << 10))
-        // Another stream of the connection is not affected.
+        // A slow stream does not delay another stream of the same connection.
         let fast = TestRequest(core, try request("/fast"))
         server.run()
         try server.respond(3, "fast")
@@ -111,7 +111,8 @@ struct HTTP2EngineTests {
             given += 16 << 10
             server.run()
         }
-        // The windows of the stream and the connection are 1 MiB and 16 MiB. The server takes nothing.
+        // The server consumes no content. The flow-control windows are 1 MiB for the stream and 16 MiB for the
+        // connection, so they do not stop the sender here.
         #expect(given == 256 << 10)
         var trailers = FieldSection()
         trailers.append("x-end", "yes")
@@ -267,7 +268,7 @@ struct HTTP2EngineTests {
         first.handle.setPriority(0)
         server.run()
         #expect(server.machine.priority(of: 1) == HTTPPriority(urgency: 6, isIncremental: true))
-        // After the end, a change has no effect.
+        // After the request's end, a priority change is not sent.
         try server.respond(1, "")
         first.handle.setPriority(1)
         #expect(try #require(dialer.transports.first).takeSent().isEmpty)

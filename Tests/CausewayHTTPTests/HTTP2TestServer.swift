@@ -13,7 +13,7 @@ final class HTTP2TestServer {
     var machine: HTTP2Connection
     private(set) var events: [HTTP2Connection.Event] = []
 
-    /// Completes the establishment of a transport with HTTP/2.
+    /// Creates an HTTP/2 server on a transport, and completes the transport's connection.
     init(_ transport: FakeTransport, _ clock: ManualClock, _ change: (inout HTTP2Configuration) -> Void = { _ in }) {
         self.transport = transport
         self.clock = clock
@@ -25,7 +25,7 @@ final class HTTP2TestServer {
         run()
     }
 
-    /// Passes bytes in both directions until both sides are silent.
+    /// Passes bytes in both directions until neither side has more to send.
     func run() {
         while true {
             let input = transport.takeSent()
@@ -50,14 +50,14 @@ final class HTTP2TestServer {
         }
     }
 
-    /// The content of a request so far.
+    /// Returns the request content received so far.
     func content(of id: HTTP2StreamID) -> [UInt8] {
         events.flatMap { event -> [UInt8] in
             if case .content(id, let bytes, _) = event { Array(bytes) } else { [] }
         }
     }
 
-    /// Reports the content of a request as consumed, which opens the windows.
+    /// Marks request content as consumed, so that the flow-control windows open again.
     func take(_ count: Int, of id: HTTP2StreamID) {
         machine.took(count, of: id)
         run()
@@ -77,7 +77,7 @@ final class HTTP2TestServer {
         run()
     }
 
-    /// Sends bytes that the machine of the server would not send.
+    /// Sends invalid bytes, which the server's state machine itself would not send.
     func sendRaw(_ bytes: [UInt8]) {
         transport.deliver(HTTPArrival(content: Data(bytes)))
         run()

@@ -60,7 +60,7 @@ struct HTTPEngineTests {
         #expect(delivered == 64 << 10)
         _ = try await exchange.piece()
         #expect(transport.wanted != nil)
-        // Time while the reader's buffer is full does not count as idle time.
+        // The reader's buffer is full. Until the reader takes content, the time does not count as idle time.
         #expect(exchange.handle.exchange.nextLimit(at: .seconds(50))?.time ?? .zero >= .seconds(60))
     }
 
@@ -111,7 +111,8 @@ struct HTTPEngineTests {
         transport.connect()
         clock.advance(by: .seconds(1))
         guard hasDeadline else {
-            // Sending the request counted as progress.
+            // The request was sent after the idle timeout had begun. Sending counts as progress, so the timeout began
+            // again.
             #expect(!transport.isClosed)
             clock.advance(by: .seconds(1))
             guard case .failure(.timedOut) = await exchange.reader.awaitHead() else {

@@ -7,14 +7,14 @@ import Testing
 
 @testable import CausewayHTTP
 
-/// Records the events of one request as text.
+/// An observer that records the events of one request as text.
 private final class EventRecorder: HTTPResponseObserver {
     private let list = LockedValue<[String]>([])
     private let reaction: LockedValue<(@Sendable (String) -> Void)?> = LockedValue(nil)
 
     var events: [String] { list.withLock { list in list } }
 
-    /// Calls `body` within each event.
+    /// Sets a closure that runs each time an event is recorded.
     func react(_ body: @escaping @Sendable (String) -> Void) { reaction.withLock { reaction in reaction = body } }
 
     private func note(_ event: String) {
@@ -132,7 +132,8 @@ struct HTTPObserverTests {
         transport.connect()
         recorder.react { event in if event.hasPrefix("responded") { handle.setReading(false) } }
         transport.deliver("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\n")
-        // The receive that began with the head still completes, but its content waits.
+        // One receive call was still pending when reading was paused, and it completes now. Its content waits until
+        // reading continues.
         transport.deliver("fo")
         #expect(recorder.events.count == 1)
         #expect(transport.wanted == nil)

@@ -7,7 +7,7 @@ import Testing
 
 @testable import CausewayHTTP
 
-/// Records the events of one request, and keeps the stream of an upgrade.
+/// Records the events of one request, and keeps the stream that an upgrade creates.
 private final class UpgradeRecorder: HTTPResponseObserver {
     private let list = LockedValue<[String]>([])
     private let kept = LockedValue<HTTPUpgradedStream?>(nil)
@@ -38,7 +38,7 @@ private final class UpgradeRecorder: HTTPResponseObserver {
     }
 }
 
-/// An observer that expects no upgrade.
+/// A response observer that expects no protocol upgrade.
 private final class PlainRecorder: HTTPResponseObserver {
     func responded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) {}
     func received(_ content: Data) {}
@@ -75,7 +75,7 @@ struct HTTPUpgradeTests {
         #expect(engine.connectionCount == 0)
         #expect(engine.core.exchangeCount == 0)
         let stream = try #require(recorder.stream)
-        // The connection is not read before the observer wants bytes.
+        // Without a request from the observer, nothing is read from the connection.
         #expect(transport.wanted == nil)
         for text in ["rest", "more"] {
             stream.receive(atMost: 10) { [recorder] arrival in

@@ -6,7 +6,7 @@ import Testing
 
 @testable import CausewayHTTP
 
-/// Records one request's events as text, and runs a closure within an event.
+/// Records the events of one request as text. The test can set a closure that runs during an event.
 private final class PathObserver: HTTPResponseObserver {
     private struct State {
         var events: [String] = []
@@ -18,7 +18,7 @@ private final class PathObserver: HTTPResponseObserver {
     private let reaction: LockedValue<(@Sendable (String) -> Void)?> = LockedValue(nil)
 
     var events: [String] { state.withLock { state in state.events } }
-    /// Whether an event came during another event.
+    /// Whether an event was reported before the handling of another event had ended.
     var isNested: Bool { state.withLock { state in state.isNested } }
 
     func react(_ body: @escaping @Sendable (String) -> Void) { reaction.withLock { reaction in reaction = body } }
@@ -93,7 +93,8 @@ struct PathWaitTests {
         urgent.priority = 1
         let second = TestRequest(core, urgent)
         patient.react { event in
-            // The connection of the first request becomes free, and the most urgent request gets it.
+            // The first request was answered, so its connection becomes free. The request with the highest priority
+            // gets this connection.
             if event == "waits" { busy.deliver("HTTP/1.1 204 No Content\r\n\r\n") }
         }
         waiting.report(.waiting(.posix(.ENETDOWN)))

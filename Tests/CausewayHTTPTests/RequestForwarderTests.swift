@@ -131,7 +131,7 @@ struct RequestForwarderTests {
     }
 }
 
-/// Proxies for these tests.
+/// Forward proxies for these tests.
 private enum ForwardProxies {
     static func basic(_ table: ProxyChallengeTable? = nil, _ user: String? = nil, _ password: String = "")
         -> ForwardProxy

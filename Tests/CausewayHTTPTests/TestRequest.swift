@@ -4,7 +4,7 @@ import FoundationEssentials
 
 @testable import CausewayHTTP
 
-/// A request of a test, with the reader of its response.
+/// A test request, with the reader of its response.
 struct TestRequest {
     let reader = HTTPResponseReader()
     let handle: HTTPRequestHandle

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Admission of image jobs")
 struct AdmissionLineTests {
-    /// Returns a line in which one job runs, and the others wait.
+    /// Returns a queue that admits one job at a time. One job runs, and all other jobs wait.
     private func line(_ waiting: [(AdmissionLine.ID, ImagePriority)]) -> AdmissionLine {
         var line = AdmissionLine(limit: 1)
         let runs = ([(0, .normal)] + waiting).map { line.arrived($0.0, $0.1) }

@@ -83,7 +83,7 @@ struct CacheTests {
             #expect(!FileManager.default.fileExists(atPath: folder.path))
             #expect(try await loader.image(for: Self.request).origin == .network)
             #expect(try await loader.image(for: Self.request).origin == .disk)
-            // The index of another cache in the same directory has the file.
+            // Another cache object that reads the same directory also lists the file.
             #expect(try await Self.cache(folder).usage().count == 1)
         }
     }
@@ -191,7 +191,7 @@ struct CacheTests {
             let server = ScriptedImages(PlainDecoder.file(), Self.fresh)
             let disk = try Self.cache(directory)
             _ = try await server.loader { $0.disk = disk }.image(for: Self.request)
-            // A file that a killed program was writing.
+            // Create a temporary file, as a program would leave it if it is killed during a write.
             try Data([1, 2]).write(to: directory.appendingPathComponent(".new-1-1-1"))
             let next = try Self.cache(directory)
             #expect(try await server.loader { $0.disk = next }.image(for: Self.request).origin == .disk)
@@ -211,7 +211,7 @@ struct CacheTests {
             bytes[bytes.count - 1] ^= 1
             try Data(bytes).write(to: file)
             #expect(try await server.loader { $0.disk = disk }.image(for: Self.request).origin == .network)
-            // A link in place of a file, and a file of another program.
+            // Replace the cached file with a symbolic link to another program's file.
             let target = directory.appendingPathComponent("target")
             try Data("precious".utf8).write(to: target)
             try FileManager.default.removeItem(at: file)

@@ -17,7 +17,7 @@ struct DecoderProgramTests {
 /// The libraries that a program needs at its start, read from its dynamic section (ELF, 64 bits).
 struct ProgramHeader {
     private(set) var libraries: [String] = []
-    /// Whether the program names directories in which its libraries are searched.
+    /// Whether the program's file contains a search path for its libraries.
     private(set) var hasSearchPath = false
 
     private enum Failure: Error { case noProgram }

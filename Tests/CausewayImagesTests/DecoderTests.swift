@@ -47,7 +47,8 @@ struct DecoderTests {
     func animation() async throws {
         let decoder = Self.decoder()
         let whole = TestImages.Frame(image: Array(TestImages.webp.dropFirst(12)))
-        // Its chunks follow the extended header: transparency, then the bit stream.
+        // An extended WebP header comes first. After it come the image's chunks: first the transparency, then the bit
+        // stream.
         let small = TestImages.Frame(
             image: Array(TestImages.transparentWebP.dropFirst(30)), x: 10, y: 4, width: 8, height: 8)
         let image = try await decoder.decode(
@@ -108,7 +109,7 @@ struct DecoderTests {
     @Test("Malformed, too large and unknown images are errors, and the process goes on")
     func errors() async throws {
         let decoder = Self.decoder { $0.limits.maximumPixelCount = 10_000 }
-        // Its header tells 40,000 pixels, of which there are none.
+        // The header states 200 x 200 pixels, but the file contains no pixel data.
         let bomb = TestImages.png(width: 200, height: 200, raw: [])
         var damaged = TestImages.png(width: 4, height: 4)
         damaged[45] ^= 255
@@ -141,7 +142,7 @@ struct DecoderTests {
 
     @Test("A decoder that crashes costs one image")
     func crash() async throws {
-        // The first process that is asked for an image dies of it; later ones are the real decoder.
+        // The first decoder process that gets an image crashes. All later processes run the real decoder.
         let real = try DecoderProgram.path(nil)
         try await Self.withProgram(
             "if mkdir \"$0.crashed\" 2>&-; then head -c 40 >/dev/null; kill -SEGV $$; fi\nexec \(real) \"$@\""
@@ -230,18 +231,20 @@ struct DecoderTests {
         let process = try WorkerProcess(try DecoderProgram.path(nil), arguments: ["64", "5"])
         let request = DecoderRequest(
             format: .jpeg, contentByteCount: 0, wanted: nil, limits: ImageLimits())
-        // An answer shows that the process has given up its rights.
+        // A reply shows that the decoder process has given up its privileges.
         try process.send(try #require(request.bytes), until: System.now + .seconds(60))
         _ = try process.receive(DecoderReply.byteCount, until: System.now + .seconds(60))
         let place = "/proc/\(try #require(process.identifier))"
         let status = try String(contentsOfFile: "\(place)/status", encoding: .utf8)
         #expect(status.contains("NoNewPrivs:\t1"))
         #expect(status.contains("Seccomp:\t2"))
-        // As a child it would be reported by `wait` of a program, and its end would send SIGCHLD.
+        // The decoder process must not be a child of this process. A child would be reported by the program's `wait`,
+        // and its end would send SIGCHLD.
         #expect(!status.contains("PPid:\t\(ProcessInfo.processInfo.processIdentifier)\n"))
         let limits = try String(contentsOfFile: "\(place)/limits", encoding: .utf8)
         #expect(limits.contains(/Max open files +0 +0/) && limits.contains(/Max address space +67108864 +67108864/))
-        // Other users may not look at the files of a process that has given up its rights.
+        // Only root can list the open files of the decoder process, because that process has given up its privileges.
+        // Skip the rest for other users.
         guard System.user == 0 else { return }
         #expect(try FileManager.default.contentsOfDirectory(atPath: "\(place)/fd") == ["0"])
     }

@@ -265,7 +265,7 @@ struct LoaderTests {
         latches["b"]?.open()
         await until { widths.withLock { !$0.isEmpty } }
         latches["a"]?.open()
-        // I1: an image in memory is there when the call returns.
+        // Requirement I1: an image that is in memory is shown before `show` returns.
         binding.show(nil)
         #expect(binding.slot.picture == nil)
         binding.show(ImageRequest(address("b")))

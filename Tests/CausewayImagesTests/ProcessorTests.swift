@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Image processors")
 struct ProcessorTests {
-    /// Makes a bitmap of shades of grey.
+    /// Makes a bitmap with shades of grey.
     private static func bitmap(_ rows: [[UInt8]]) throws -> Bitmap {
         try #require(
             Bitmap(

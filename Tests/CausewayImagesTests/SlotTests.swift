@@ -17,7 +17,7 @@ struct SlotTests {
         #expect(slot.picture == "coarse")
         slot.finish(.success("fine"), for: first)
         #expect(slot.picture == "fine")
-        // The same image again: nothing is loaded, and nothing flickers.
+        // Request the same image again. No new load must start, and the picture must stay visible.
         let again = slot.beginIfNeeded(1)
         #expect(again == nil && slot.picture == "fine")
         let second = slot.begin(2)
@@ -40,7 +40,7 @@ struct SlotTests {
         #expect(slots.picture(in: .highlighted) == "n" && slots.picture(in: .disabled) == "n")
         let highlighted = slots[.highlighted].begin(2)
         #expect(slots.picture(in: .highlighted) == "grey")
-        // A ticket of one state is worth nothing for another.
+        // A ticket for one state's image is not valid for another state's image.
         let isWrongTaken = slots[.normal].finish(.success("h"), for: highlighted)
         let isTaken = slots[.highlighted].finish(.success("h"), for: highlighted)
         #expect(!isWrongTaken && isTaken)
@@ -89,7 +89,7 @@ struct SlotTests {
         }
     }
 
-    /// Rows of a list, and the requests that were made for them, in order.
+    /// The rows of a list, and the image requests made for them, in order.
     private final class Rows: Sendable {
         private struct State {
             var slots: [Slot]
@@ -118,12 +118,14 @@ struct SlotTests {
             }
         }
 
-        /// An image, a preview or a failure of a request arrives; often late, or before the request was made.
+        /// Simulates the arrival of a request's result: an image, a preview or a failure. In the test, the result often
+        /// arrives late, or before the request was made.
         func arrive(_ index: Int, isPreview: Bool, fails: Bool) {
             state.withLock { state in
                 guard index < state.requests.count, let ticket = state.requests[index].ticket else { return }
                 let request = state.requests[index]
-                // The image arrives at every row, as if the program had mixed up its rows.
+                // Deliver the image to every row, although only one row requested it. This simulates a program that
+                // confuses its rows.
                 for row in state.slots.indices {
                     let picture = "\(request.id)"
                     if isPreview {

@@ -6,8 +6,10 @@ import Testing
 
 @testable import CausewayImages
 
-/// The libraries that the decoder program loads. If one is not installed, the tests that decode are skipped with a
-/// message, and fail if all tests must run.
+/// The image libraries that the decoder program loads.
+///
+/// If a library is not installed, the tests that decode images are skipped with a message. If all tests must run, they
+/// fail instead.
 enum ImageLibraries {
     static let canRun =
         ProcessInfo.processInfo.environment["CI"] == "true"
@@ -23,7 +25,7 @@ enum ImageLibraries {
     }
 }
 
-/// A server without network. It keeps the requests, and answers with what a closure sends.
+/// A fake server without a network. It stores the requests, and a closure supplies the responses.
 final class ScriptedImages: Sendable {
     typealias Script = @Sendable (URLRequest, _ number: Int, FetchSink) async throws -> Void
 
@@ -83,7 +85,7 @@ final class PlainDecoder: ImageDecoding, Sendable {
     }
 }
 
-/// A gate that a test opens.
+/// A gate that blocks tasks until a test opens it.
 final class Latch: Sendable {
     private let state = LockedValue<(isOpen: Bool, waiting: [CheckedContinuation<Void, Never>])>((false, []))
 
@@ -107,7 +109,7 @@ final class Latch: Sendable {
     }
 }
 
-/// Waits until a condition holds, which other tasks bring about.
+/// Waits until other tasks have made a condition true.
 func until(_ condition: () -> Bool) async {
     while !condition() { await Task.yield() }
 }
@@ -119,8 +121,8 @@ func withDirectory(_ body: (URL) async throws -> Void) async throws {
     try await body(url)
 }
 
-/// Writes an executable file, in another process: a process that is started by another test meanwhile could inherit the descriptor of a file
-/// that this one writes, and no file runs that is open for writing.
+/// Writes an executable file from another process. If this process wrote it, another test could start a process that
+/// inherits the open descriptor. The kernel does not run a file that is open for writing.
 func writeProgram(_ text: String, at path: String) throws {
     let writer = Process()
     writer.executableURL = URL(fileURLWithPath: "/bin/sh")

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Images of 48 x 32 pixels: the left half has red, green grows from top to bottom.
+/// Test images of 48 x 32 pixels. Their left half contains red, and their green value increases from top to bottom.
 enum TestImages {
     /// A baseline JPEG image.
     static let jpeg = bytes(
@@ -33,7 +33,7 @@ enum TestImages {
         "UklGRmQAAABXRUJQVlA4WAoAAAAQAAAABwAABwAAQUxQSAoAAAABB1DAiAhERP8DVlA4IDQAAAAQAgCdASoIAAgAAMASJaACdLoB"
             + "+AH4AAPIAP75Ns//dPSEDR/zB//0fL+j5f0fL/6NoAAA")
 
-    /// A frame of a WebP animation (RFC 9649 §2.7.1.1): the chunks of an image, and its place.
+    /// A frame of a WebP animation (RFC 9649 §2.7.1.1): the image data, its position and its size.
     struct Frame: Sendable {
         var image: [UInt8]
         var x = 0
@@ -70,7 +70,7 @@ enum TestImages {
         return png(width: width, height: height, raw: raw)
     }
 
-    /// Makes a PNG image whose header tells a size, and whose content is something else.
+    /// Makes a PNG image with the given size in its header. The content need not match that size.
     static func png(width: Int, height: Int, raw: [UInt8]) -> [UInt8] {
         var stream: [UInt8] = [0x78, 0x01]
         for start in stride(from: 0, to: max(raw.count, 1), by: 65_535) {

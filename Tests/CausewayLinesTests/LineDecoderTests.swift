@@ -2,7 +2,7 @@ import CausewayLines
 import FoundationEssentials
 import Testing
 
-/// The line format, byte by byte and with any fragmentation.
+/// Tests the line decoder with all line ends, byte by byte and with arbitrary splits.
 @Suite("Lines")
 struct LineDecoderTests {
     private static let longest = String(repeating: "x", count: LineFormat.limit)

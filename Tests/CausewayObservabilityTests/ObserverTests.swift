@@ -10,7 +10,8 @@ import Synchronization
 import Testing
 import Tracing
 
-/// Answers each request with the status that the last component of its path names, or fails if that is no number.
+/// A URL protocol that answers each request with the status in the last path component. If this component is no number,
+/// the request fails.
 private final class StatusProtocol: URLProtocol, @unchecked Sendable {
     /// The fields of the last request for each path.
     static let fields = Mutex<[String: [String: String]]>([:])
@@ -120,7 +121,7 @@ struct ObserverTests {
     }
 }
 
-/// Records its calls.
+/// A task observer that records its calls.
 private struct Recorder: URLSessionTaskObserver {
     let record: @Sendable (String) -> Void
 

@@ -164,7 +164,7 @@ struct StorageTests {
         #expect(
             await code { try await engine.enqueue(post("large", String(repeating: "x", count: 20_000))) } == .storage)
         #expect(engine.operations.map(\.id) == [first])
-        // The intent cannot be stored, so nothing is sent.
+        // The engine cannot store the record of the attempt. So it must not send the request.
         let running = Task { try await engine.run() }
         for _ in 0..<200 {
             await Task.yield()
@@ -190,7 +190,7 @@ struct StorageTests {
         let writer = JournalWriter(medium, slack: 1_000)
         let number = writer.submit([1, 2, 3], givingUp: 7)
         while writer.failure == nil { await Task.yield() }
-        // Nothing is pending, and nothing was written: the failure stays.
+        // The journal has no unwritten record left, so the retry writes nothing. The earlier failure therefore stays.
         try await writer.retry()
         #expect(writer.failure != nil)
         let full = SystemError(errno: 28, call: "write")
@@ -248,7 +248,8 @@ struct StorageTests {
         medium.fail([])
         try await engine.edit(b, post("stored", large))
         #expect(medium.contentCount == 1)
-        // This change is in effect, and is stored later: both contents stay until then.
+        // This change is effective immediately, but it cannot be stored yet. Until it is stored, the old and the new
+        // content both stay on the disk.
         medium.fail(["write", "replace"])
         #expect(await code { try await engine.edit(b, post("pending", large)) } == .storage)
         #expect(medium.contentCount == 2 && engine.operations.map(\.contentByteCount) == [20_000])
@@ -266,7 +267,8 @@ struct StorageTests {
         let running = Task { try await engine.run() }
         while engine.writer.failure == nil { await Task.yield() }
         let waiting = Task { try await engine.result(of: id).outcome }
-        // A process that starts now does not know the end: the operation may have been sent.
+        // Simulate a process that starts now from the stored files. It cannot know whether the operation was sent, so
+        // its outcome is unknown.
         #expect(try Self.engine(bench, Self.copy(medium)).reports.map(\.outcome) == [.unknown])
         medium.fail([])
         while engine.writer.failure != nil {

@@ -6,7 +6,7 @@ import CausewayURLLoading
 import Dispatch
 import Foundation
 
-/// A server without network, whose answers a test chooses, and the directory of a queue.
+/// A simulated server whose answers the test chooses, and the directory of an offline queue.
 final class Bench: Sendable {
     typealias Script = @Sendable (URLRequest, _ number: Int) async throws -> (Data, HTTPURLResponse)
 
@@ -80,10 +80,10 @@ final class Bench: Sendable {
         return names.filter { $0.hasPrefix("content-") }
     }
 
-    /// Opens the queue.
+    /// Opens an offline queue for the test.
     func open(_ change: (inout OfflineEngine.Configuration) -> Void = { _ in }) async throws -> OfflineEngine {
         var configuration = OfflineEngine.Configuration()
-        // The waits of a test pass at once, and must not make operations old.
+        // Turn off the age limit. The test clock skips waiting times, and operations must not expire because of this.
         configuration.policy.expiry.maximumAge = nil
         change(&configuration)
         return try await OfflineEngine.open(
@@ -95,7 +95,7 @@ final class Bench: Sendable {
         return EngineClocks(clock) { 1_700_000_000_000 + Int64(clock.now.offset / .milliseconds(1)) }
     }
 
-    /// Runs an engine until a condition holds. Passes the waits of the engine at once.
+    /// Runs an engine until a condition holds. Moves the clock, so that the engine's waits end at once.
     func run(_ engine: OfflineEngine, until condition: @Sendable () -> Bool) async throws {
         let running = Task { try await engine.run() }
         while !condition() {
@@ -106,7 +106,7 @@ final class Bench: Sendable {
         try await running.value
     }
 
-    /// Runs an engine until its queue is empty.
+    /// Runs the engine until its operation queue is empty.
     func drain(_ engine: OfflineEngine) async throws { try await run(engine) { engine.operations.isEmpty } }
 }
 
@@ -126,7 +126,7 @@ func answer(_ text: String = "", status: Int = 200, _ fields: [String: String] =
     return (Data(text.utf8), response)
 }
 
-/// Returns an operation with text.
+/// Returns a request whose body is a text.
 func post(_ path: String, _ text: String = "x", method: String = "POST") -> ClientRequest {
     var request = ClientRequest(method, RequestPath(text: path))
     request.body = .text(text)
@@ -180,14 +180,14 @@ final class FaultyMedium: JournalMedium {
 
     func goOn() { turn.signal() }
 
-    /// The calls that fail because the disk is full.
+    /// Makes the named calls fail with the error that a full disk causes.
     func fail(_ calls: Set<String>) { state.withLock { $0.failing = calls } }
 
     var journal: [UInt8] { state.withLock { $0.journal } }
     var contentCount: Int { state.withLock { $0.contents.count } }
 
     private func check(_ call: String) throws(SystemError) {
-        // 28 is ENOSPC.
+        // 28 is the error number ENOSPC.
         if state.withLock({ $0.failing.contains(call) }) { throw SystemError(errno: 28, call: call) }
     }
 

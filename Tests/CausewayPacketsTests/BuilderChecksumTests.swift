@@ -3,7 +3,8 @@ import Testing
 
 @testable import CausewayPackets
 
-/// The builder computes a checksum from the sums of parts. For any parts, it must equal the checksum of the whole bytes.
+/// Tests checksums that the builder computes from the sums of parts. For any parts, the result must equal the checksum
+/// of all bytes together.
 @Suite("Checksums of built packets")
 struct BuilderChecksumTests {
     static let here = IPv4Address("192.168.1.2")!
@@ -26,7 +27,8 @@ struct BuilderChecksumTests {
         UInt16(bytes[place]) << 8 | UInt16(bytes[place + 1])
     }
 
-    /// Returns the expected checksum at `place` of the layer at `start`, in a packet whose IP header begins at `network`.
+    /// Returns the expected checksum of a layer. The layer begins at `start`, its checksum field at `place`, and the
+    /// packet's IP header at `network`.
     static func expected(_ bytes: [UInt8], _ start: Int, _ place: Int, _ number: UInt32, _ network: Int) -> UInt16 {
         var cleared = bytes
         (cleared[place], cleared[place + 1]) = (0, 0)
@@ -103,7 +105,8 @@ struct BuilderChecksumTests {
         }
     }
 
-    /// If a header replaces one with a fixed checksum, and leaves its own checksum `nil`, the checksum covers the existing bytes.
+    /// Tests a header that replaces another one. The old header has a fixed checksum, and the new one leaves its
+    /// checksum `nil`. The computed checksum must then cover the bytes that are already in the packet.
     @Test func filledInLater() {
         var packet = PacketBuilder()
         packet.add(IPv4Header(source: Self.here, destination: Self.there, proto: .tcp))

@@ -99,7 +99,7 @@ struct BuilderTests {
         ]
         for (flag, bit) in flags {
             var header = IPv4Header(source: Self.here, destination: Self.there, proto: .udp)
-            // The builder ignores the bits of an offset that are too high.
+            // The offset field has 13 bits. The builder ignores the higher bits of the value.
             header.fragmentOffset = 0xF234
             header[keyPath: flag] = true
             var packet = PacketBuilder()
@@ -180,7 +180,7 @@ struct BuilderTests {
         #expect(view.layers.payload.isEmpty, "padding is not payload")
     }
 
-    /// A packet truncated at any length is reported as truncated, and nothing traps.
+    /// If a packet is cut off at any byte, the decoder reports it as truncated. The decoder does not trap.
     @Test func everyCutIsTold() {
         var packet = PacketBuilder()
         packet.add(EthernetHeader(destination: .broadcast, source: .zero, type: .vlan))

@@ -74,7 +74,7 @@ struct CaptureFileTests {
         #expect("\(PacketData.packets([0x1F, 0x8B, 8, 0]).error!)".contains("gzip"))
     }
 
-    /// Test files of another project: each is read, and written again with identical bytes.
+    /// Reads each test file of another project and writes it again. The bytes must be identical.
     @Test func foreignPcapngIsRewrittenWithoutLoss() throws {
         guard PacketData.required("pcapng suite") != nil else { return }
         var count = 0

@@ -54,15 +54,17 @@ struct FilterDataTests {
                 byType[packet.0.linkType, default: []].append(packet)
             }
         }
-        // There are no captures for these link types: use those of raw IP, which have the same bytes.
+        // The suite has no captures for these link types. The raw IP captures contain the same bytes, so use them.
         for type in [LinkType.ipv4, .ipv6, .null, .loop] { byType[type] = (byType[type] ?? []) + (byType[.raw] ?? []) }
         var (compiled, compared, refused) = (0, 0, [String]())
         for item in try Self.suite().accept {
             let type = try #require(Self.linkTypes[item.DLT])
             let text = item.optunopt ?? item.unopt ?? item.opt ?? ""
-            // One entry tests how a program is printed; others test the address families of other systems.
+            // Skip entries that test how a filter program is printed. Also skip entries that test the address families
+            // of other systems.
             if item.aliases.contains(where: { $0.hasPrefix("_") }) { continue }
-            // IGRP is protocol 9, as in released versions of libpcap; the development version has EIGRP's number.
+            // In this library and in released versions of libpcap, IGRP is protocol 9. The development version of
+            // libpcap uses the number of EIGRP instead. So skip these entries.
             if item.aliases[0] == "igrp" { continue }
             if type == .null || type == .loop, item.aliases[0].hasSuffix("ip6"), !Self.isLinux(text, type) { continue }
             if type == .null || type == .loop, text.contains("jeq"), item.aliases[0].hasSuffix("\\ip"),
@@ -70,7 +72,8 @@ struct FilterDataTests {
             {
                 continue
             }
-            // libpcap's optimizer detects expressions that match nothing, and refuses them, as we do.
+            // libpcap refuses expressions that its optimizer recognizes as matching nothing. This library must refuse
+            // the same expressions.
             if item.opt == nil, item.optunopt == nil {
                 #expect(throws: FilterError.self) { try PacketFilter(item.aliases[0], linkType: type) }
                 continue
@@ -149,7 +152,7 @@ extension FilterSettings {
     }
 }
 
-/// A program in libpcap's text form. It runs as in the kernel.
+/// A filter program in libpcap's text form. It runs as it would in the kernel.
 struct BPFText {
     var program: FilterProgram
 

@@ -3,10 +3,11 @@ import Testing
 
 @testable import CausewayPackets
 
-/// Decisions are a second form of the program: both must have the same result for every packet.
+/// Tests filter decisions, which are a second form of the filter program. Both forms must give the same result for
+/// every packet.
 @Suite("Filters as decisions")
 struct FilterDecisionTests {
-    /// Typical filters, which only compare fields with constants.
+    /// Typical filters. They only compare packet fields with constants.
     static let usual = [
         "tcp port 80", "host 10.1.0.7", "udp port 53 or icmp", "net 10.1.0.0/16 and tcp", "tcp[13] & 2 != 0",
         "ip6 and tcp port 443", "not port 22", "tcp", "ip6", "arp", "port 53", "src host 10.0.0.1", "ether[0] & 1 = 0",
@@ -14,7 +15,7 @@ struct FilterDecisionTests {
         "ether src 02:00:00:00:00:01", "broadcast", "ip proto 17 or ip proto 1", "not (tcp or udp or icmp)",
         "src port 80 and dst port 4000", "ip6 host 2001:db8::1", "icmp[0] = 8",
     ]
-    /// Filters with parts that need the program.
+    /// Filters for which the decisions alone are not enough. Parts of each filter need the BPF program.
     static let others = [
         "less 60", "tcp[0:2] + 1 = 4001", "portrange 79-81", "ip protochain 6", "vlan and tcp port 80",
     ]

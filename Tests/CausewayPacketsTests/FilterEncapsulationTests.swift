@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayPackets
 
-/// Filters on links with a protocol family, and on the payload of tunnels.
+/// Tests filters on links whose header is a protocol family. Also tests filters for the payload of tunnels.
 @Suite("Filters with address families and tunnels")
 struct FilterEncapsulationTests {
     static let here = IPv4Address(bits: 0xC000_0201)
@@ -50,7 +50,7 @@ struct FilterEncapsulationTests {
         #expect(try !Self.matches("ip", [7, 0, 0, 0] + packet, .null))
     }
 
-    /// Returns the payload of a tunnel over UDP, as a frame or as a bare IP packet.
+    /// Returns the payload of a UDP tunnel: a frame or a bare IP packet.
     static func tunnelled(isFrame: Bool, overIPv6: Bool = false, port: UInt16, header: [UInt8]) -> [UInt8] {
         var inner = PacketBuilder()
         if isFrame {

@@ -2,14 +2,15 @@ import Testing
 
 @testable import CausewayPackets
 
-/// Filters on links other than Ethernet, with packets for each case.
+/// Tests packet filters on link types other than Ethernet. Each test case has its own packets.
 @Suite("Filters and links")
 struct FilterLinkTests {
     static func matches(_ expression: String, _ type: LinkType, _ bytes: [UInt8]) throws -> Bool {
         try PacketFilter(expression, linkType: type).matches(ByteView(bytes.span))
     }
 
-    /// Returns an 802.11 data frame to an access point, with or without quality of service, that carries LLC/SNAP and IPv4.
+    /// Returns an 802.11 data frame to an access point, with or without a quality-of-service field. The frame carries
+    /// LLC/SNAP and IPv4.
     static func wireless(quality: Bool, padding: Int = 0) -> [UInt8] {
         var bytes: [UInt8] = [quality ? 0x88 : 0x08, 0x01, 0, 0]
         for address: UInt8 in [1, 2, 3] { bytes += [2, 0, 0, 0, 0, address] }
@@ -25,7 +26,7 @@ struct FilterLinkTests {
         #expect(try Self.matches("wlan dst 02:00:00:00:00:03 and wlan ra 02:00:00:00:00:01", .wireless, frame))
         #expect(try Self.matches("type data and dir tods and not subtype null", .wireless, frame))
         #expect(try Self.matches("subtype qos-data", .wireless, frame) == quality)
-        // An eight-byte radiotap header without fields comes first.
+        // In front of the frame, put a radiotap header of eight bytes that has no fields.
         #expect(try Self.matches("tcp port 80", .wirelessRadio, [0, 0, 8, 0, 0, 0, 0, 0] + frame))
     }
 
@@ -33,7 +34,8 @@ struct FilterLinkTests {
     func padded() throws {
         let radiotap: [UInt8] = [0, 0, 9, 0, 2, 0, 0, 0, 0x20]
         let frame = radiotap + Self.wireless(quality: true, padding: 2)
-        // The end of the header in the packet is rounded up, as in pcap's filters: 9 + 26 is 35, and then 36.
+        // The filter rounds the end of the header up to a multiple of 4, as pcap's filters do. Here, 9 + 26 is 35, and
+        // the result is 36.
         #expect(try PacketFilter("ip", linkType: .wirelessRadio).explanation.contains("& 0xfffffffc"))
         #expect(try !Self.matches("ip", .wirelessRadio, frame))
         let aligned: [UInt8] = [0, 0, 12, 0, 2, 0, 0, 0, 0x20, 0, 0, 0]

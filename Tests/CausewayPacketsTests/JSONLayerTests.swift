@@ -92,7 +92,7 @@ enum ClientHelloText {
         (0..<bytes).reversed().map { UInt8(truncatingIfNeeded: content.count >> ($0 * 8)) } + content
     }
 
-    /// Returns the handshake message.
+    /// Returns a TLS ClientHello as a handshake message.
     static func message(name: String?, protocols: [String]) -> [UInt8] {
         var extensions: [UInt8] = []
         if let name { extensions += [0, 0] + sized(sized([0] + sized(Array(name.utf8)))) }

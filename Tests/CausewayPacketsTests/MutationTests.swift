@@ -89,7 +89,8 @@ struct MutationTests {
             var bytes = (0..<Int.random(in: 0...300, using: &random)).map { _ in
                 UInt8.random(in: 0...255, using: &random)
             }
-            // Set type fields in every second packet, so that its random bytes reach further decoders.
+            // In every second packet, set the type fields to known values. More decoders then read the random bytes
+            // after them.
             if bytes.count > 40, seed % 2 == 0 {
                 if type == .ethernet {
                     (bytes[12], bytes[13]) =
@@ -116,7 +117,7 @@ struct MutationTests {
         }
     }
 
-    /// Whether the text contains no control characters except line breaks and tabs.
+    /// Returns whether the text has no control characters. Line breaks and tabs are allowed.
     static func isPrintable(_ text: [UInt8]) -> Bool {
         text.allSatisfy { (0x20..<0x7F).contains($0) || $0 >= 0x80 || $0 == 0x0A || $0 == 0x09 }
     }

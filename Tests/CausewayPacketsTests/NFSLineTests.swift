@@ -146,7 +146,7 @@ struct NFSLineTests {
         Exchange(
             3, 21, handle + longs(1) + words(2), words(0) + change + longs(7), "commit\(fh) 2 bytes @ 1",
             "commit\(changed) verf 7"),
-        // Not in tcpdump, which decodes a compound as the getattr of version 2.
+        // This row's text is not from tcpdump. tcpdump decodes an NFS version 4 compound as a version 2 getattr.
         Exchange(
             4, 1, string("tag") + words(0, 1, 24), words(10004) + string("tag"), "compound",
             "compound ERROR: Operation not supported"),
@@ -176,7 +176,7 @@ struct NFSLineTests {
         return packet.finish()
     }
 
-    /// Returns the text of the line after the addresses.
+    /// Returns the printed line without the addresses at its start.
     static func text(_ printer: inout PacketPrinter, _ packet: [UInt8]) -> String {
         let described = CapturedPacket(
             time: CaptureTime(seconds: 0, microseconds: 0), originalCount: packet.count, capturedCount: packet.count,

@@ -73,7 +73,8 @@ struct NeighbourTests {
                 switch survey.next(at: now) {
                 case .send(let probe):
                     asked[probe.host] += 1
-                    // The first host answers immediately. If packets are lost, the second host answers only the repeated probe.
+                    // The first host answers every probe immediately. The second host also answers, but with `isLossy`
+                    // only the repeated probe.
                     if probe.host == 0 || (probe.host == 1 && isLossy && probe.attempt == 1) {
                         survey.answered(probe, .arpResponse, at: now + .milliseconds(1))
                     }

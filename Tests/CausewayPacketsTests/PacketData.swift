@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayPackets
 
-/// Captures of other projects, in a folder next to the checkout.
+/// Capture files from other projects, in a folder next to the checkout.
 enum PacketData {
     static let folder: URL? = {
         let checkout = URL(fileURLWithPath: #filePath)
@@ -15,7 +15,7 @@ enum PacketData {
         return nil
     }()
 
-    /// Returns the folder, or `nil` after a printed message that the tests of whole files are skipped.
+    /// Returns the folder. If there is none, prints that the tests of whole files are skipped, and returns `nil`.
     static func required(_ what: String) -> URL? {
         if folder == nil { print("SKIPPED: \(what): no shared/data/packets next to this checkout") }
         return folder
@@ -35,7 +35,7 @@ enum PacketData {
             .filter { $0.hasSuffix(".pcap") || $0.hasSuffix(".pcapng") }.sorted().map { "\(name)/\($0)" }
     }
 
-    /// Returns the packets of a file, and the error that ended it.
+    /// Returns the packets in a capture file, and the error that ended the reading.
     static func packets(_ file: [UInt8]) -> (packets: [(CapturedPacket, [UInt8])], error: CaptureFileError?) {
         var reader = CaptureFileReader()
         reader.feed(file)

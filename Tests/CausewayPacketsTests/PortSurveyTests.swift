@@ -4,13 +4,14 @@ import Testing
 
 @Suite("Scheduling of a port scan")
 struct PortSurveyTests {
-    /// Runs a scan against a simulated network, in virtual time.
+    /// A simulated network that answers the probes of a scan, in virtual time.
     struct Network {
         var now = Duration.zero
         var sent: [(probe: PortSurvey.Probe, at: Duration)] = []
         private var flying: [(at: Duration, probe: PortSurvey.Probe, reason: ScanFinding.Reason)] = []
 
-        /// - Parameter answer: The answer to a probe and its delay; `nil` for silence.
+        /// - Parameter answer: Returns the simulated answer to a probe, with its delay. Returns `nil` if there is no
+        ///   answer.
         mutating func run(
             _ scan: inout PortSurvey, until end: Duration = .seconds(600),
             answer: (PortSurvey.Probe, Duration) -> (Duration, ScanFinding.Reason)?
@@ -114,7 +115,7 @@ struct PortSurveyTests {
         #expect(
             network.run(&scan) { probe, _ in
                 asked += 1
-                // Every seventh packet is lost.
+                // The simulated network loses every seventh packet.
                 return asked % 7 == 0 ? nil : (.milliseconds(1), probe.port % 100 == 0 ? .synAck : .reset)
             })
         most = scan.rate

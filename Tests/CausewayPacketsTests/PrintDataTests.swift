@@ -3,7 +3,8 @@ import Testing
 
 @testable import CausewayPackets
 
-/// The output of tcpdump for the captures of its test suite, from the folder of test data.
+/// Compares printed lines with tcpdump's output for the captures of its test suite. The captures are in the folder of
+/// test data.
 @Suite("Text of captures from other projects")
 struct PrintDataTests {
     struct Case {
@@ -21,7 +22,8 @@ struct PrintDataTests {
         }
     }
 
-    /// Tests whose output contains only protocols that the printer supports, line for line.
+    /// Tests for which the whole output is compared line by line. Their captures contain only protocols that the
+    /// printer supports.
     static let known: Set<String> = [
         "802.1ad_QinQv", "LINKTYPE_IPV4", "LINKTYPE_IPV6", "LINKTYPE_IPV6-e", "LINKTYPE_IPV6_invalid",
         "LINKTYPE_RAW_ipv4",

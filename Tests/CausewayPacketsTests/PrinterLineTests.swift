@@ -49,7 +49,7 @@ struct PrinterLineTests {
         #expect(Self.line(bytes).hasSuffix(": Flags [P.] [bad hdr length 28 - too long, > 20]\n"))
     }
 
-    // RFC 8446 §4.1.2, §5.1.
+    // This test checks RFC 8446 §4.1.2, §5.1.
     @Test("A TLS client's first message shows the server name, on any port, without control characters")
     func clientHello() {
         let hello = ClientHelloText.record(name: "www.example.com", protocols: ["h2", "http/1.1"])

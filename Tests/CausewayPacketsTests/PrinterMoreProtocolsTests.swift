@@ -2,7 +2,7 @@ import Testing
 
 @testable import CausewayPackets
 
-/// Lines of industrial, vehicular and switch protocols, as tcpdump 4.99 prints them.
+/// Compares printed lines for industrial, vehicular and switch protocols with those of tcpdump 4.99.
 @Suite("Lines of further protocols")
 struct PrinterMoreProtocolsTests {
     typealias Row = PrinterProtocolTests.Row

@@ -7,7 +7,7 @@ import Testing
 struct QUICAssemblyTests {
     static let flow = QUICInitialTests.flow
     static let identifier: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
-    /// A message that is larger than a datagram, as with post-quantum keys.
+    /// A message that does not fit into one datagram, as with post-quantum keys.
     static let message = ClientHelloText.message(
         name: "a.example", protocols: (0..<12).map { "\($0)" + String(repeating: "p", count: 120) })
 
@@ -20,7 +20,8 @@ struct QUICAssemblyTests {
         [6] + integer(range.lowerBound) + integer(range.count) + message[range]
     }
 
-    /// Returns a packet of version 1 for the cipher that does not encrypt. `original` is the connection ID that determines the keys.
+    /// Returns a QUIC version 1 packet. It is not really encrypted, because the test cipher leaves the bytes unchanged.
+    /// `original` is the connection ID from which the keys are derived.
     static func packet(
         _ frames: [UInt8], to identifier: [UInt8] = identifier, keysOf original: [UInt8]? = nil, kind: UInt8 = 0
     ) throws -> [UInt8] {
@@ -74,7 +75,8 @@ struct QUICAssemblyTests {
         let counts: [UInt8] = [3, 9, 0, 0, 2, 1, 2, 3]
         let frames = [0, 1, 0] + second + acknowledgement + [1] + counts + first + [0, 0]
         #expect(Self.names([try Self.packet(frames)]) == ["a.example"])
-        // A STREAM frame, and a frame type of two bytes.
+        // Insert a STREAM frame, or a frame whose type has two bytes. The search for CRYPTO frames ends at such a
+        // frame.
         for stop in [[8], [0x40, 0x1C]] as [[UInt8]] {
             #expect(Self.names([try Self.packet(first + stop + second)]) == [nil])
         }
@@ -132,7 +134,8 @@ struct QUICAssemblyTests {
         let later = try Self.packet(rest, to: [9, 9, 9, 9], keysOf: Self.identifier)
         #expect(Self.names([first, later]) == [nil, "a.example"])
         #expect(Self.open([later]) == [nil])
-        // After a Retry the message begins again, with keys that are derived from another connection ID.
+        // After a Retry, the client sends its message again from the start. The keys then come from another connection
+        // ID.
         let again = [UInt8](repeating: 5, count: 8)
         let whole = try Self.packet(Self.crypto(0..<Self.message.count), to: again)
         #expect(Self.names([first, whole]) == [nil, "a.example"])

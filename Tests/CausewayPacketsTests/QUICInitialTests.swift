@@ -51,7 +51,7 @@ struct QUICInitialTests {
         (QUICPacketPlace.versionOne, QUICVectors.versionOne), (QUICPacketPlace.versionTwo, QUICVectors.versionTwo),
     ]
 
-    // RFC 8446 §7.1.
+    // This test checks RFC 8446 §7.1.
     @Test(
         "Keys follow from the connection ID (RFC 9001 §A.1, RFC 9369 §A.1)",
         arguments: [

@@ -2,7 +2,7 @@ import CausewayTLS
 
 @testable import CausewayPackets
 
-/// The examples of RFC 9001 Appendix A and RFC 9369 Appendix A.
+/// Test vectors from RFC 9001 Appendix A and RFC 9369 Appendix A.
 enum QUICVectors {
     static let identifier: [UInt8] = bytes("8394c8f03e515708")
 
@@ -74,7 +74,7 @@ enum QUICVectors {
         9f84cbfc
         """)
 
-    /// The server's Initial packet of version 1 (RFC 9001 §A.3).
+    /// The server's Initial packet for QUIC version 1 (RFC 9001 §A.3).
     static let serverVersionOne: [UInt8] = bytes(
         """
         cf000000010008f067a5502a4262b5004075c0d95a482cd0991cd25b0aac406a5816b6394100f37a1c69797554780bb38cc5a99f\
@@ -89,13 +89,14 @@ enum QUICVectors {
 }
 
 extension QUICInitialCipher {
-    /// The functions of OpenSSL.
+    /// A cipher that uses OpenSSL's functions.
     static let openSSL = QUICInitialCipher(
         authenticate: { LibraryCipher.hmacSHA256(key: $0, message: $1) },
         encryptBlock: { LibraryCipher.aes128(key: $0, block: $1) },
         open: { LibraryCipher.openAES128GCM(key: $0, nonce: $1, authenticated: $2, sealed: $3) })
 
-    /// A cipher without encryption whose tag is the key, for packets with chosen frames.
+    /// A cipher for tests in which the test chooses the frames. It leaves the content unencrypted, and uses the key as
+    /// tag.
     static let transparent = QUICInitialCipher(
         authenticate: { key, message in
             var sum: UInt64 = 0xCBF2_9CE4_8422_2325
@@ -105,7 +106,7 @@ extension QUICInitialCipher {
         encryptBlock: { _, block in [UInt8](repeating: 0, count: block.count) },
         open: { key, _, _, sealed in Array(sealed.suffix(16)) == key ? Array(sealed.dropLast(16)) : nil })
 
-    /// A cipher whose functions fail, as without a library.
+    /// A cipher whose functions all fail, as if the crypto library were missing.
     static let missing = QUICInitialCipher(
         authenticate: { _, _ in nil }, encryptBlock: { _, _ in nil }, open: { _, _, _, _ in nil })
 }

@@ -78,7 +78,7 @@ struct ScanTextTests {
         )
     }
 
-    /// Returns the bytes that a builder creates for a header, with computed lengths and checksums.
+    /// Returns the bytes that `PacketBuilder` creates for a TCP header, with computed lengths and checksums.
     private func built(_ header: TCPHeader, _ address: InternetAddress) -> [UInt8] {
         var header = header
         (header.checksum, header.dataOffset) = (nil, nil)

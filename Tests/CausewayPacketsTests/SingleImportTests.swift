@@ -1,7 +1,7 @@
 import CausewayPackets
 import Testing
 
-/// A program that imports no other module of this package.
+/// Tests a program that imports no other module of this package.
 @Suite("A program with CausewayPackets alone")
 struct SingleImportTests {
     private static func datagram(_ add: (inout PacketBuilder) -> Void) -> [UInt8] {

@@ -47,7 +47,8 @@ struct StreamTests {
         arguments: [[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]])
     func endBeforeOtherFragments(_ order: [Int]) {
         let honest = Self.fragments(of: [UInt8](repeating: 1, count: 312), size: 104)
-        // The third part claims that more follow, and an empty last fragment ends the datagram before it.
+        // The third fragment claims that more fragments follow. The empty last fragment contradicts this: it ends the
+        // datagram where the third fragment begins.
         var behind = honest[2]
         behind[6] |= 0x20
         var header = IPv4Header(
@@ -137,7 +138,8 @@ struct StreamTests {
     func extremeTimes() {
         let parts = Self.fragments(of: [UInt8](repeating: 1, count: 200), size: 104)
         let (one, two) = (parts[0], parts[1])
-        // The datagram waits if the time goes back, and is too old if it goes forward.
+        // If the time goes backwards, the defragmenter still keeps the first fragment. If the time jumps far forward,
+        // the first fragment is too old.
         let rows: [(Int64, Int64, Bool)] = [(.min, .max, false), (.max, .min, true), (-31, 0, false)]
         for (first, second, isWhole) in rows {
             var defragmenter = Defragmenter()
@@ -151,7 +153,7 @@ struct StreamTests {
     @Test("A fragment whose length ends within its headers is dropped")
     func shortFragments() {
         var defragmenter = Defragmenter()
-        // IPv4 with a length of 10, and more fragments to come.
+        // An IPv4 fragment with a total length of 10 bytes. The flag for further fragments is set.
         let four: [UInt8] = [0x45, 0, 0, 10, 0, 1, 0x20, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2, 1, 2, 3, 4]
         #expect(defragmenter.add(ByteView(four.span), at: 0) == nil)
         // IPv6 with a payload of 4 bytes, which is too short for a fragment header.

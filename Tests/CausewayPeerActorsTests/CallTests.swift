@@ -46,7 +46,7 @@ struct CallTests {
         let remote = pair.remote
         await withTaskGroup(of: Void.self) { group in
             for number in 0..<1_000 {
-                // Each call is sent before the next one begins, and none waits for its result.
+                // Each call is sent before the next one begins. No call waits for the result of an earlier one.
                 group.addImmediateTask { try? await remote.note(number) }
             }
         }
@@ -227,7 +227,8 @@ struct CallTests {
     }
 }
 
-/// A transport whose peer joined before the system was attached, and whose frame arrives first.
+/// A test transport to which a peer is already joined before the actor system attaches. The peer's frame is the first
+/// event.
 private struct EarlyTransport: PeerActorTransport {
     let base: FakeTransport
     let caller: PeerIdentity

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Hostile peers of distributed actors")
 struct HostileTests {
-    /// A peer that sends any frames, and collects those that it gets.
+    /// A hostile peer. It can send arbitrary frames, and collects the frames that it receives.
     private final class Mallory: Sendable {
         let network: FakeNetwork
         let me = FakeNetwork.peer(9)
@@ -26,7 +26,7 @@ struct HostileTests {
             network.join(me)
         }
 
-        /// Calls, and returns the reply.
+        /// Sends a call with arbitrary content, and returns the reply.
         func call(_ target: String, of actor: UInt64, _ arguments: [String], at peer: PeerIdentity) async -> ActorReply
         {
             let id = number.withLock { number in
@@ -58,7 +58,8 @@ struct HostileTests {
         var names = [
             "", "$", "$s", "x", "main", Self.prefix, Self.prefix + "FTE", Self.increment + "x", Self.increment + "\0",
             String(Self.increment.dropLast(3)), Self.prefix + "6secretyyF",
-            // A function of a type inside of the actor, and one of another actor.
+            // The first name denotes a function of a type that is nested in the actor. The second name denotes a
+            // function of another actor.
             Self.prefix + "5InnerC5touchyyYaKFTE", "$s23CausewayPeerActorsTests5ChildC4nameSSyYaKFTE",
             "$s23CausewayPeerActorsTests7CounterC4waityyYaF", "$sSS", "$s" + String(repeating: "y", count: 900),
             Self.prefix + String(repeating: "S", count: 900), "_$s" + Self.increment.dropFirst(2),
@@ -149,7 +150,7 @@ struct HostileTests {
     }
 }
 
-/// Identities that no actor has.
+/// Creates actor identities for which no actor exists.
 enum PeerActorFakes {
     static func id(_ peer: PeerIdentity, _ number: UInt64) throws -> PeerActorID {
         let digits = { (value: UInt64) in

@@ -11,7 +11,7 @@ struct RefusalTests {
             .bytes
     }
 
-    /// An engine with one member, after it has called `count` times.
+    /// Sends `count` calls from an engine's only member. Returns the refusals that the engine sends back.
     private func refusals(_ limits: ActorLimits, calls count: UInt64) -> [String] {
         var engine = ActorEngine<Int, Int>(limits)
         engine.joined(1)
@@ -47,7 +47,7 @@ struct RefusalTests {
     @Test("A result that is too long names its size and the one that is sent")
     func results() async throws {
         let pair = try await Pair { $0.messageByteLimit = 2_048 }
-        // Encoded, the text has two quotation marks.
+        // In JSON, the text has two quotation marks. So its encoded form is two bytes longer.
         #expect(try await pair.remote.big(2_048 - 64 - 2).count == 2_048 - 64 - 2)
         let failure = await #expect(throws: PeerActorFailure.self) { try await pair.remote.big(2_048 - 64 - 1) }
         #expect(failure?.message.contains("the result has 1985 bytes; at most 1984 are sent") == true)

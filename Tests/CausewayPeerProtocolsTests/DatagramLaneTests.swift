@@ -40,7 +40,8 @@ struct DatagramLaneTests {
         }
         let secret = DatagramSecret(exporter: [UInt8](repeating: 7, count: 32), token: token)
         #expect(secret.identity == Array("000102030405060708090a0b0c0d0e0f".utf8))
-        // hmac.new(bytes([7]) * 32, b"cw-peers/1 datagrams" + bytes(range(16)), "sha256").digest()[:8]
+        // The expected bytes come from Python: hmac.new(bytes([7]) * 32, b"cw-peers/1 datagrams" + bytes(range(16)),
+        // "sha256").digest()[:8]
         #expect(Array(secret.key.prefix(8)) == [0x6c, 0xe5, 0xfa, 0x7f, 0x8d, 0xa7, 0x1b, 0x9a])
     }
 
@@ -55,7 +56,7 @@ struct DatagramLaneTests {
         network.run(.seconds(1))
         for side in 0...1 {
             #expect(Set(network.peers[side].unreliable) == Set(messages))
-            // The largest one does not fit, and takes the control link.
+            // The largest message does not fit into a datagram. It must therefore go over the control link.
             #expect(report(network, side)?.sentCount == 3 && report(network, side)?.receivedCount == 3)
             #expect(report(network, side)?.messageLimit == 1_199)
         }

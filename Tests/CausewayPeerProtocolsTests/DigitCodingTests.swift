@@ -2,7 +2,7 @@ import Testing
 
 @testable import CausewayPeerProtocols
 
-/// The texts of keys and of pairing (RFC 4648).
+/// Tests the text encodings for keys and for pairing (RFC 4648).
 @Suite("Digit coding")
 struct DigitCodingTests {
     @Test(

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Queued messages")
 struct MessageOutboxTests {
-    /// Removes and returns all fragments.
+    /// Removes and returns all queued message fragments.
     private static func drain(_ outbox: inout MessageOutbox) -> [[UInt8]] {
         var fragments: [[UInt8]] = []
         while let fragment = outbox.next() { fragments.append(fragment.bytes) }
@@ -23,7 +23,7 @@ struct MessageOutboxTests {
         let fragments = Self.drain(&outbox)
         #expect(fragments == [[4, 4, 4], [2], [3]])
         #expect(outbox.isEmpty && outbox.byteCount == 0)
-        // The keys of sent messages are forgotten.
+        // The queue forgets a message's key after it has sent the message. So the key can be used again.
         outbox.append([5], key: "a")
         outbox.append([6], key: "a")
         let later = Self.drain(&outbox)

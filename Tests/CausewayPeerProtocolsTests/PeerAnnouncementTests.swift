@@ -50,7 +50,7 @@ struct PeerAnnouncementTests {
         "A record of another framework, of a later version, or with malformed numbers is no peer",
         arguments: [
             ["_cw": ""], ["_cw": "2.0"], ["_cw": "10"], ["_cw": ".1"], ["_id": ""], ["_id": "AQID"],
-            // The bits after the last byte are not zero.
+            // In this Base64 text, the unused bits after the last byte are not zero.
             ["_id": "AQIDBAUGBwh"], ["_id": "!QIDBAUGBwg"], ["_k": "x"], ["_k": String(repeating: "A", count: 200)],
         ] as [[String: String]])
     func refused(_ changes: [String: String]) {

@@ -37,7 +37,7 @@ struct PeerConnectionDataTests {
         let third = try data(network, by: 2, for: own.key.id)
         #expect(connect(network, 0, to: 2, third) == own.member(network.peers[2]))
         #expect(reasons() == ["\(MemberState.notConnected(.full))"])
-        // A member is no failure.
+        // Connect to a peer that is already a member. This is not a failure.
         let count = own.history.count
         #expect(connect(network, 0, to: 1, foreign) == own.member(other) && own.history.count == count)
     }

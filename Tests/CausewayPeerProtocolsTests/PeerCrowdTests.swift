@@ -2,7 +2,7 @@ import CausewayPeerProtocols
 import CausewayTestKit
 import Testing
 
-/// More peers than a session may have.
+/// Tests with more peers than one session may have.
 @Suite("Peer crowd")
 struct PeerCrowdTests {
     @Test(
@@ -14,7 +14,7 @@ struct PeerCrowdTests {
             for other in 0..<12 where other != one { network.invite(one, other) }
             network.run(.milliseconds(Int(seed) * 10))
         }
-        // Longer than a link waits for its announcement.
+        // Run for 20 seconds, which is longer than a link waits for its announcement.
         network.run(.seconds(20))
         let blame: [PeerReason] = [.protocolViolation, .tooMuch, .identityChanged, .notVerified]
         let unjust = Set(blame.map { "notConnected(CausewayPeerProtocols.PeerReason.\($0))" })

@@ -21,7 +21,8 @@ struct PeerExerciseTests {
 
     @Test("Invitations that fail at once do not pile up links")
     func failingInvitations() {
-        // Pairing is expected of the first peer, which does not prove it; then the program invites that peer 400 times at one time.
+        // These bytes make the exercise expect a pairing with the first peer, which proves no secret. They then invite
+        // that peer 400 times at once.
         let bytes: [UInt8] = [0, 12] + [UInt8](repeating: 0, count: 16) + (0..<400).flatMap { _ in [0, 1] as [UInt8] }
         Exercise.$violated.withValue({ Issue.record("\($0)") }) { _ = Exercise.peerMesh(bytes) }
     }

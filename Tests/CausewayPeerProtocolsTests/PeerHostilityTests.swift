@@ -12,7 +12,7 @@ struct PeerHostilityTests {
             random: random)
     }
 
-    /// Takes the output of a link. Returns its last BYE or DECLINE.
+    /// Reads all output of a link. Returns the reason in its last BYE or DECLINE frame.
     private func reason(_ mesh: inout PeerMesh, _ link: LinkID, at now: Duration = .zero) -> PeerReason? {
         var reader = PeerFrameReader()
         var found: PeerReason?
@@ -143,7 +143,7 @@ struct PeerHostilityTests {
         #expect(last == .protocolViolation)
     }
 
-    /// Lets an attacker join a new session.
+    /// Makes an attacker join a new session. Returns the attacker's link and membership.
     private func join(_ mesh: inout PeerMesh, _ attacker: HostilePeer) throws -> (link: LinkID, member: MemberID) {
         let session = mesh.openSession()
         let accepted = mesh.accepted(attacker.facts, at: .zero)
@@ -176,7 +176,7 @@ struct PeerHostilityTests {
             blocks += 1
             mesh.received(link, opens, at: .zero)
             while let action = mesh.nextAction() {
-                // The program wants none of the streams: each is reset.
+                // This program releases each new stream at once, which resets the stream.
                 if case .streamOpened(let channel, _) = action { mesh.releaseStream(channel, at: .zero) }
                 if case .state(member, _, .notConnected(let reason)) = action { end = reason }
             }
@@ -203,7 +203,8 @@ struct PeerHostilityTests {
         while count < 20_000, end == nil {
             var parts: [UInt8] = []
             for position in count..<count + 100 {
-                // The next byte of the file, then one behind a gap, which is answered with GET.
+                // Send the next byte of the file, and then a byte after a gap. The receiver replies to the byte after
+                // the gap with a GET frame.
                 parts += part(position, of: number, attacker) + part(position + 2, of: number, attacker)
             }
             mesh.received(lane, parts, at: .zero)

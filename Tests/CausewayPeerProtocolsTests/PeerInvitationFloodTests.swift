@@ -4,10 +4,10 @@ import Testing
 
 @Suite("Floods of invitations")
 struct PeerInvitationFloodTests {
-    /// How the program treats the questions of unknown peers.
+    /// How the test program reacts to invitations from unknown peers.
     enum Conduct: CaseIterable { case ignores, refuses, refusesLate }
 
-    /// A mesh whose program knows only some of its inviters.
+    /// A mesh for the tests, with the answers of its program. The program knows only some of the peers that invite it.
     private struct Subject: ~Copyable {
         var mesh: PeerMesh
         let session: SessionID
@@ -22,7 +22,7 @@ struct PeerInvitationFloodTests {
             session = mesh.openSession()
         }
 
-        /// Returns the link, if it is accepted.
+        /// Lets a peer connect and send an invitation. Returns the link if the peer mesh accepts it.
         @discardableResult
         mutating func invite(_ peer: HostilePeer) -> LinkID? {
             now += .milliseconds(20)
@@ -41,7 +41,7 @@ struct PeerInvitationFloodTests {
 
         mutating func answer(_ conduct: Conduct, except honest: PeerKey) {
             guard conduct != .ignores else { return }
-            // Late: fifty invitations later.
+            // With late refusals, an invitation is refused only after fifty more have arrived.
             for question in asked.suffix(60).dropLast(conduct == .refuses ? 0 : 50) where question.peer != honest {
                 mesh.answer(question.id, with: nil, at: now)
             }
@@ -135,7 +135,7 @@ struct PeerInvitationFloodTests {
         var subject = Subject()
         let known = HostilePeer(7)
         subject.mesh.pin(known.key)
-        // It has invited more often than any other.
+        // Now the known peer sends more invitations than any other peer.
         for _ in 0..<20 {
             subject.invite(known)
             for question in subject.asked { subject.mesh.answer(question.id, with: nil, at: subject.now) }

@@ -168,7 +168,7 @@ struct PeerMachineTests {
         #expect(!isPossible)
     }
 
-    // Streams
+    // The following tests check streams.
 
     @Test("Streams that a peer has ended count and keep their numbers until the program has released them")
     func unreleasedStreams() throws {
@@ -210,7 +210,7 @@ struct PeerMachineTests {
         #expect(early == .violation(.protocolViolation))
     }
 
-    // Resources
+    // Tests of resource transfers
 
     @Test("A sender cannot offer and cancel without end while the program takes no events")
     func untakenResources() throws {
@@ -223,7 +223,7 @@ struct PeerMachineTests {
         let fields = PeerFields().with(1, 7 as UInt64).with(2, UInt64(PeerLimits.resourceWindow) + 7)
         let late = table.endTaken()
         #expect(late == [PeerFrame(.get, channel: 2, fields: fields)])
-        // It is requested once.
+        // A second call does not request the bytes again.
         let again = table.endTaken()
         #expect(again == [])
         var count = 0
@@ -252,11 +252,11 @@ struct PeerMachineTests {
         #expect(more.isEmpty && one.hasEnded && !one.isActive)
     }
 
-    // Link
+    // Tests of the link state machine
 
     @Test("Time in which this side did not run does not count as silence, up to 9.5 s")
     func lateAlarms() {
-        // Suspended from 6.5 s to 12 s: what arrived meanwhile can still be read.
+        // This side was suspended from 6.5 s to 12 s. Data that arrived during the suspension can still be read.
         var keepalive = Keepalive(at: .zero, asksFirst: true)
         for tenth in [60, 65] { #expect(keepalive.advance(to: .milliseconds(tenth * 100)).count == 1) }
         #expect(keepalive.advance(to: .seconds(13)) == [.ping])
@@ -265,7 +265,7 @@ struct PeerMachineTests {
         heard.heard(at: .seconds(13))
         #expect(heard.deadline == .seconds(19) && heard.advance(to: .seconds(14)).isEmpty)
         #expect(keepalive.advance(to: .seconds(14)) == [.lost])
-        // A machine on which every alarm is late reports the end of a peer all the same.
+        // A busy process may call every timer late. The keepalive machine still reports that the peer is gone.
         var busy = Keepalive(at: .zero, asksFirst: false)
         var now = Duration.zero
         while let deadline = busy.deadline, now < .seconds(60) {
@@ -305,7 +305,7 @@ struct PeerMachineTests {
         #expect(alarms == expected)
     }
 
-    // Invitations
+    // Tests for invitations
 
     @Test("One invitation of a peer is asked at a time, and it is answered once")
     func questions() throws {
@@ -327,16 +327,16 @@ extension VerificationMachine.Action {
     fileprivate var frame: PeerFrame? { if case .send(let frame) = self { frame } else { nil } }
 }
 
-/// Carries frames between two sides of a member without a link.
+/// Simulates the two sides of a peer connection. The sides exchange frames directly, without a network link.
 private struct TrafficPair {
     private(set) var now: Duration = .zero
     private var sizes: [Int] = []
     private(set) var total = 0
 
-    /// The bytes of the messages that the program holds.
+    /// The total size in bytes of the messages that the program has not consumed.
     var messageBytes: Int { sizes.reduce(0, +) }
 
-    /// Returns the sizes of the messages that the program holds, and forgets them.
+    /// Returns the sizes of the messages that the program holds, and removes them from the record.
     mutating func takeMessages() -> [Int] {
         defer { sizes = [] }
         return sizes

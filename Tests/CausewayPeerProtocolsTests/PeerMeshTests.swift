@@ -107,7 +107,8 @@ struct PeerMeshTests {
 
     @Test("A peer that is invited and introduced at the same time joins at once, in any order of events")
     func invitedAndIntroduced() {
-        // Among them those in which an introduction overtook an answer, and an invitation an introduction.
+        // With some of these seeds, an introduction arrives before an answer that was sent earlier. With others, an
+        // invitation arrives before an earlier introduction.
         for seed in Array(0..<100) + [170, 173, 220] {
             let network = PeerNetwork(3, seed: UInt64(seed))
             network.latency = 1...(seed % 4 * 10 + 5)
@@ -168,7 +169,7 @@ struct PeerMeshTests {
         for index in 1...2 { network.invite(0, index) }
         #expect(network.run(.seconds(2)) { network.peers.allSatisfy { $0.connected.count == 2 } })
         let both = [network.peers[0].member(network.peers[1]), network.peers[0].member(network.peers[2])]
-        // Four of them fill the queue of 64 MiB, with the overhead of each.
+        // Four such messages, with the overhead of each, fill the queue of 64 MiB.
         let message = [UInt8](repeating: 1, count: PeerLimits.message - PeerLimits.messageOverhead)
         let tooLong = [UInt8](repeating: 1, count: PeerLimits.message + 1)
         let results = network.call(0) { peer in
@@ -187,7 +188,7 @@ struct PeerMeshTests {
 
     @Test("Random lives keep the order of events and agree at the end", arguments: 0..<8)
     func randomLives(part: Int) {
-        // `Scripts/peer-seeds` runs more.
+        // The script `Scripts/peer-seeds` runs this test with more seeds.
         let first = environment("CAUSEWAY_PEER_FIRST") ?? 0
         let total = environment("CAUSEWAY_PEER_SEEDS") ?? 32
         for seed in stride(from: first + part, to: first + total, by: 8) {

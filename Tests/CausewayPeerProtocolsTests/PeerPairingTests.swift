@@ -13,7 +13,7 @@ struct PeerPairingTests {
         return network
     }
 
-    /// Peer 0 shows a secret; the reader expects it to be proven.
+    /// Makes peer 0 show its pairing secret. After that, other peers may prove the secret on their links to peer 0.
     private func show(_ network: PeerNetwork, _ time: Duration = .seconds(60)) {
         network.call(0) { $0.mesh.showPairing(Self.secret, until: network.now + time) }
     }
@@ -40,7 +40,7 @@ struct PeerPairingTests {
         #expect(shower.pins.map(\.isPaired) == [true] && reader.pins.map(\.isPaired) == [true])
         #expect(shower.mesh.standing(of: reader.key, at: network.now) == .paired)
         #expect(reader.mesh.standing(of: shower.key, at: network.now) == .paired)
-        // The keys count later too, without the secret.
+        // In later connections, both peers recognize the recorded keys. They no longer need the secret.
         network.call(0) { $0.mesh.leave($0.session, at: network.now) }
         network.run(.seconds(2))
         network.invite(1, 0)
@@ -67,7 +67,7 @@ struct PeerPairingTests {
         let network = network(.paired)
         show(network, row == 1 ? .seconds(1) : .seconds(60))
         if row == 1 { network.run(.seconds(2)) }
-        // Without an expectation the reader's own policy would refuse to invite.
+        // First let the reader trust any key. Otherwise the reader's own policy would prevent the invitation.
         network.peers[1].mesh.trust(PeerPins(.any))
         if row != 2 { read(network, 1, row == 0 ? [UInt8](repeating: 8, count: 16) : Self.secret) }
         network.invite(1, 0)

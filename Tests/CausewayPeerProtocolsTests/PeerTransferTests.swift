@@ -85,7 +85,7 @@ struct PeerTransferTests {
             }
             peer.files.offered[channel] = [UInt8](repeating: 1, count: 20 << 20)
         }
-        // The offer arrives; the content cannot.
+        // Let the offer arrive. Then cut the network, so that the content cannot arrive.
         network.run(.milliseconds(6))
         network.parts[1] = 1
         network.run(.seconds(12))
@@ -110,7 +110,7 @@ struct PeerTransferTests {
         #expect(openAll(network, 9) == 9 && receiver.isConnected(network.peers[0].key))
     }
 
-    /// Opens streams, and ends or resets each at once. Returns the number of streams that could be opened.
+    /// Opens streams, and ends or resets each stream at once. Returns the number of streams that could be opened.
     private func openAll(_ network: PeerNetwork, _ count: Int) -> Int {
         let opened = (0..<count).count { number in
             network.call(0) { peer in
@@ -194,7 +194,8 @@ struct PeerTransferTests {
             network.run(.milliseconds(200))
             for peer in network.peers {
                 let other = network.peers[1 - peer.index]
-                // The stand-in for a signature shows that both sides compute the same message.
+                // In this test, the proof is the signed message itself. So it shows that both sides compute the same
+                // message.
                 #expect(peer.claims[other.key]?.proof == peer.claims[other.key]?.message)
                 #expect(peer.connected.isEmpty)
                 network.call(peer.index) {

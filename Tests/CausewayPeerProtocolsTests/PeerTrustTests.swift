@@ -7,7 +7,7 @@ import Testing
 struct PeerTrustTests {
     private func key(_ id: UInt64, _ digest: UInt64 = 1) -> PeerKey { PeerKey(id: id, high: digest, low: 0) }
 
-    // Pins
+    // Tests of the recorded keys of peers
 
     @Test(
         "A policy accepts the standings that it names, and none accepts a changed key", arguments: PeerPolicy.allCases)
@@ -77,7 +77,7 @@ struct PeerTrustTests {
         #expect(throws: PinEntry.Malformed.self) { try PinEntry(Array(changed.utf8)) }
     }
 
-    // Pairing text
+    // Tests of pairing texts
 
     private func text(_ name: String = "Ann's laptop") -> PairingText? {
         PairingText(
@@ -93,7 +93,7 @@ struct PeerTrustTests {
         for text in [value.text, value.text.lowercased(), " \r\n\(value.text)\t\n"] {
             #expect(try PairingText(text) == value)
         }
-        // The alphanumeric mode of QR codes (ISO/IEC 18004 §7.4.4).
+        // The characters of a QR code's alphanumeric mode (ISO/IEC 18004 §7.4.4).
         let allowed = Set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ $%*+-./:".utf8)
         #expect(value.text.utf8.allSatisfy { allowed.contains($0) })
     }

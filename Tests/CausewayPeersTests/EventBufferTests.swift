@@ -43,7 +43,7 @@ struct EventBufferTests {
         #expect(count == 500 && reader.jobCount < 50)
     }
 
-    /// The peers that a program knows from the events that it has taken.
+    /// The set of peers that a program knows from the events it has processed.
     private struct View {
         var peers: [PeerIdentity: [String: String]] = [:]
 
@@ -104,7 +104,7 @@ struct EventBufferTests {
                 present[other] = info
             }
             guard step.isMultiple(of: 10) else { continue }
-            // This event is never merged, so that there is one to take.
+            // The buffer never merges this event with other events. So at least one event is available.
             buffer.add(.suspended(peer))
             if let event = try await buffer.next() { view.take(event) }
         }
@@ -119,7 +119,7 @@ struct EventBufferTests {
         let node = PeerNode(try LocalPeer(named: "Bob"))
         let peer = PeerIdentity(id: 1, fingerprint: [], name: "Ann")
         for number in 0..<200 {
-            // The node knows none of them: each has ended.
+            // The node does not know these invitations, because they have already ended.
             let invitation = PeerInvitation(peer, Data(count: 100), InvitationID(number), node)
             buffer.add(
                 .invited(
@@ -146,7 +146,8 @@ struct EventBufferTests {
         await #expect(throws: PeerFailure(.network)) { try await buffer.next() }
     }
 
-    /// Starts consumers on an actor, and returns when all are suspended. Each returns whether it got an event.
+    /// Starts `count` tasks that read events on the actor `reader`. Returns when all tasks are suspended. Each task's
+    /// result is whether it got an event.
     private func startConsumers(
         _ count: Int, of buffer: EventBuffer, on reader: CountingActor
     ) async -> [Task<Bool, any Error>] {
@@ -164,7 +165,7 @@ struct EventBufferTests {
         }
         var steps = starts.makeAsyncIterator()
         for _ in 0..<count { await steps.next() }
-        // The actor runs this job after those in which the consumers started.
+        // The consumers start in earlier jobs on this actor. So when this job runs, all consumers have started.
         await reader.run { actor in }
         return tasks
     }

@@ -22,7 +22,7 @@ struct GroupPortTests {
         queue.suspend()
         port.post { .connecting(Self.peer("before")) }
         port.beginLeaving()
-        // Another thread performs the actions of an earlier transition.
+        // Another thread posts these events, because it is still performing the actions of an earlier transition.
         port.post { .connecting(Self.peer("late")) }
         port.post { .notConnected(Self.peer("gone"), PeerFailure(.left)) }
         port.left()
@@ -41,7 +41,7 @@ struct GroupPortTests {
         queue.suspend()
         let made = Result { try SimulatedMember(of: group, showing: [[1, 2, 3]]) }
         let early = (try? made.get())?.end
-        // A suspended queue must not be released.
+        // Resume the queue in every case. Dispatch does not permit the release of a suspended queue.
         queue.resume()
         let bob = try made.get()
         queue.sync {}

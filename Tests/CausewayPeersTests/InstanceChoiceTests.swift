@@ -12,7 +12,7 @@ struct InstanceChoiceTests {
         }
         let first = show(Set(0..<100))
         #expect(first == Set(0..<100))
-        // Sets of different sizes have different orders.
+        // Sets of different sizes iterate their elements in different orders. The choice must not depend on this.
         for size in [2_000, 3_000, 5_000] {
             let shown = show(Set(0..<size))
             #expect(shown.count == 1_024 && shown.isSuperset(of: 0..<100))

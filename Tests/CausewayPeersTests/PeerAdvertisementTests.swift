@@ -21,13 +21,13 @@ struct PeerAdvertisementTests {
         let made = Result { try SimulatedMember(inviting: node) }
         let early = (try? made.get())?.end
         advertisement.stop()
-        // A suspended queue must not be released.
+        // Resume the queue, because Dispatch does not allow the release of a suspended queue.
         queue.resume()
         let bob = try made.get()
         queue.sync {}
         bob.exchange()
         #expect(early == nil && bob.end == .declined && count.withLock { $0 } == 0)
-        // The action for an invitation that arrived before the stop can be performed after it.
+        // After the stop, the action for an earlier invitation can still follow. Simulate this.
         node.apply { core, _ in core.service.advertisements.append(port) }
         let late = try SimulatedMember(inviting: node)
         queue.sync {}

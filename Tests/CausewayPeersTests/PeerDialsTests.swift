@@ -5,14 +5,14 @@ import Testing
 @testable import CausewayPeerProtocols
 @testable import CausewayPeers
 
-/// Which dials run at a time, under a virtual clock.
+/// Tests which dials run at the same time, with a virtual clock.
 @Suite("Dials of peers")
 struct PeerDialsTests {
     private static let own = Self.key(100)
 
     private static func key(_ number: UInt64) -> PeerKey { PeerKey(id: number, high: number, low: 0) }
 
-    /// Adds a dial for each peer, and returns those that start at once.
+    /// Adds a dial for each peer. Returns the peers whose dials start at once.
     private static func add(
         _ peers: [UInt64], _ purpose: PeerDial.Purpose = .invitation, to dials: inout PeerDials, at now: Duration
     ) -> [Int] {
@@ -102,7 +102,7 @@ struct PeerDialsTests {
             dials.arrived(at: .milliseconds(tenth * 100))
             #expect(Self.starts(&dials, at: .milliseconds(tenth * 100)) == [])
         }
-        // Peer 2 has dialled, so this side's own dial is not needed.
+        // Peer 2 has connected to this side. So this side's own attempt is not needed.
         #expect(dials.remove(LinkID(2)) != nil)
         #expect(Self.starts(&dials, at: PeerDials.longestCourtesy) == [1, 3, 4])
     }

@@ -34,7 +34,7 @@ struct PeerFileLimitTests {
 
         func add(_ receipt: PeerReceipt) { all.withLock { $0.append(receipt) } }
 
-        /// Returns the number of receipts that were released.
+        /// Releases all stored receipts, and returns their number.
         func releaseAll() -> Int {
             let old = all.withLock { receipts in
                 defer { receipts = [] }
@@ -56,7 +56,7 @@ struct PeerFileLimitTests {
         bob.exchange()
         _ = bob.offerFile()
         bob.exchange()
-        // The file is created, and the machine is asked to fetch it.
+        // Wait until the file is created, and until the state machine has been asked to fetch it.
         group.port.files.queue.sync {}
         bob.exchange()
         queue.sync {}

@@ -28,7 +28,7 @@ struct PeerFileTests {
         arguments: [
             String(repeating: "a", count: 255),
             String(repeating: "a", count: 60) + ".part",
-            // One character of five bytes.
+            // A single character with five bytes.
             String(repeating: "e\u{302}\u{301}", count: 51),
             "file.part",
         ])

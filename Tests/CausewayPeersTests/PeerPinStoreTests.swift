@@ -120,7 +120,7 @@ struct PeerPinStoreTests {
             let store = PeerPinStore("abc-chat", in: root)
             let known = PinEntry(key: PeerKey(id: 1, high: 1, low: 0), name: "Ann", firstSeen: 5, isPaired: false)
             try store.write(known)
-            // No file can have a byte now, as on a disk without space.
+            // Set the process's file size limit to zero. Every write then fails, as on a full disk.
             signal(SIGXFSZ, SIG_IGN)
             var none = rlimit(rlim_cur: 0, rlim_max: .max)
             #expect(unsafe setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &none) == 0)
@@ -149,7 +149,8 @@ struct PeerPinStoreTests {
         for row in rows { #expect(pairing.hasExpired(at: Date(timeIntervalSince1970: row.clock)) == row.hasExpired) }
         #expect(PairingText.expiry(of: .milliseconds(500), from: 999.4) == 1_000)
         #expect(PairingText.expiry(of: .seconds(300), from: 1_000) == 1_300)
-        // A clock before 1970, and one after the last time that the text can have.
+        // First test a clock before 1970. Then test a clock beyond the latest expiry time that a pairing text can
+        // state.
         #expect(PairingText.expiry(of: .seconds(300), from: -1e6) == 0)
         let last = PairingText.expiry(of: .seconds(300), from: 1e30)
         #expect(PairingText(service: "a", peer: content.peer, name: "", secret: content.secret, expires: last) == nil)

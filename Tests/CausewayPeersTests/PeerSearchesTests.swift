@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewayPeers
 
-/// When the driver queries for lost peers, under a virtual clock.
+/// Tests when lost peers are searched for. The tests use a virtual clock.
 @Suite("Searches for lost peers")
 struct PeerSearchesTests {
     private static func key(_ number: UInt64) -> PeerKey { PeerKey(id: number, high: number, low: 0) }

@@ -45,7 +45,7 @@ struct PeerStreamTests {
         bob.exchange()
         let second = (0..<300).count { _ in bob.sendStream() }
         #expect(second == 6)
-        // Six of them are closed already, and are not closed again.
+        // Six of the 256 streams are already closed. Closing them again must not make room for more streams.
         #expect(streams.releaseAll() == 256)
         bob.exchange()
         let third = (0..<300).count { _ in bob.sendStream() }
@@ -75,7 +75,7 @@ struct PeerStreamTests {
         bob.exchange()
         let end = try await iterator.next()
         #expect(end == nil)
-        // The reader has released the stream.
+        // The group has released the stream, because it was read to its end.
         bob.exchange()
         let others = (0..<300).count { _ in bob.sendStream() }
         #expect(others == 256)

@@ -80,7 +80,7 @@ struct JournalTests {
             damaged[place] ^= UInt8(1 << random.integer(in: 0...7))
             let content = Journal.read(damaged)
             #expect(content.records.count >= Self.records.count - 2)
-            // Damage in the last record looks like a torn one.
+            // If the last record is damaged, the reader takes it for a record that was written only in part.
             let isLast = content.validByteCount < bytes.count
             #expect(isLast || content.damagedByteCount > 0 && content.doubtfulRecordCount < content.records.count)
             #expect(content.records.allSatisfy { Self.records.contains($0) })
@@ -89,7 +89,8 @@ struct JournalTests {
 
     @Test("A damaged record that contains many frame headers hides no later record")
     func headersInDamage() {
-        // Each header claims a frame that reaches far into the later records.
+        // Each of these false headers states a large frame size. The frame would reach far into the records that
+        // follow.
         let header: [UInt8] = [0xCA, 0x57, 0x4A, 0x31, 0x40, 0x0D, 0x03, 0, 0, 0, 0, 0]
         let headers = Array(repeatElement(header, count: 1_300).joined())
         let later = (2...21).map { id in
@@ -120,7 +121,7 @@ struct JournalTests {
             Exercise.journal(bytes)
             #expect(Journal.read(bytes).validByteCount <= bytes.count)
         }
-        // Valid records with changed bytes go deeper.
+        // Also change bytes in valid records, because parsing them gets further than parsing random bytes.
         for record in Self.records {
             var bytes = record.encoded
             bytes[random.integer(in: 0...(bytes.count - 1))] = UInt8(random.integer(in: 0...255))

@@ -1,7 +1,8 @@
 import CausewayHTTPProtocols
 import CausewayTestKit
 
-/// A queue under a virtual clock, with a server whose answers a test chooses. Everything that the queue asks for is noted.
+/// A queue under test, with a virtual clock and a simulated server. The test chooses the server's answers. This class
+/// records everything that the queue requests.
 final class Replay {
     let clock = VirtualClock()
     private let limits: OfflineLimits
@@ -10,7 +11,7 @@ final class Replay {
     var begun: [UInt64] = []
     var finished: [StoredReport] = []
     var asked: [UInt64] = []
-    /// The records, as a journal would hold them.
+    /// The records that a journal would contain.
     var records: [JournalRecord] = [.header(lastID: 0)]
 
     init(_ change: (inout OfflinePolicy) -> Void = { _ in }, limits: OfflineLimits = OfflineLimits()) {
@@ -55,7 +56,7 @@ final class Replay {
         return joined.id
     }
 
-    /// Lets the queue do what it can do now, and returns what it begins.
+    /// Advances the queue to the current time. Returns the operations that the queue begins to send.
     @discardableResult
     func advance() -> [UInt64] {
         let count = begun.count
@@ -63,7 +64,7 @@ final class Replay {
         return Array(begun[count...])
     }
 
-    /// Moves the clock to the next deadline of the queue. Returns the time that passes; `nil` if there is no deadline.
+    /// Moves the clock to the queue's next deadline. Returns how far the clock moved; `nil` if there is no deadline.
     @discardableResult
     func pass() -> Duration? {
         guard let deadline = queue.deadline else { return nil }
@@ -78,7 +79,7 @@ final class Replay {
 
     func succeed(_ id: UInt64) { end(id, .response(status: 200)) }
 
-    /// Ends the process without a warning, and starts the next one from the records.
+    /// Simulates a restart: the process is killed, and the next process restores the queue from the stored records.
     func kill() {
         let old = queue
         queue = ReplayQueue(policy: old.policy, limits: limits)

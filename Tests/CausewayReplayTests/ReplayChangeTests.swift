@@ -40,7 +40,7 @@ struct ReplayChangeTests {
         #expect(effects.first == .interrupt(a))
         replay.perform(effects)
         #expect(replay.outcomes[a] == .cancelled(mayHaveBeenSent: true))
-        // The end of the attempt comes late, and has no effect.
+        // The attempt's end is reported only after the cancellation. It must change nothing.
         replay.end(a, .response(status: 200))
         #expect(replay.finished.count == 1 && replay.advance() == [b, other])
     }
@@ -56,7 +56,7 @@ struct ReplayChangeTests {
         #expect(next.id > joined.id)
         replay.queue.stored(next.id)
         #expect(replay.advance() == [next.id])
-        // The intent could not be stored: nothing was sent, and the attempt does not count.
+        // The queue could not store the start of the attempt, so nothing was sent. The attempt does not count.
         replay.end(next.id, .notSent)
         #expect(replay.queue.operation(next.id)?.progress.attempts == 0)
         replay.pass()
@@ -100,14 +100,14 @@ struct ReplayChangeTests {
         replay.perform(effects)
         #expect(replay.queue.phase(a) == .stopped(.refused(status: 409)))
         #expect(replay.queue.operation(a)?.message.body == .inline([1, 2, 3]) && replay.advance().isEmpty)
-        // The limit holds for the sum: 7 bytes and 3 bytes of the other operation.
+        // The size limit applies to the sum: 7 bytes here, and 3 bytes in the other operation.
         replay.perform(try replay.queue.resume(a))
         replay.advance()
         replay.end(a, .response(status: 409))
         let fitting = StoredMessage.Body.file(name: "content-fitting", byteCount: 7)
         #expect(resolve(a, fitting).last == .release(.inline([1, 2, 3])))
         #expect(replay.advance() == [a])
-        // Cancelled while the resolver decides: the new content has no owner.
+        // The operation is cancelled while the program's callback decides. So the new content belongs to no operation.
         replay.end(a, .response(status: 409))
         replay.perform(try replay.queue.cancel(a, at: 0))
         #expect(resolve(a, large) == [.release(large)])
@@ -140,7 +140,7 @@ struct ReplayChangeTests {
         #expect(reports == [a] && queue.operation(b)?.progress.attempts == 1)
     }
 
-    /// What a server that does not look at keys has seen.
+    /// The operations that a simulated server has received. This server does not check idempotency keys.
     private struct Seen {
         var arrivals: [UInt64: Int] = [:]
         var order: [String: [UInt64]] = [:]
@@ -186,7 +186,7 @@ struct ReplayChangeTests {
                 replay.kill()
             }
         }
-        // A quiet end: everything that is left is sent.
+        // Now end the test without further disturbances. The queue must send everything that is left.
         for _ in 0..<20_000 where replay.queue.count > 0 {
             for id in running { replay.end(id, .response(status: 200)) }
             running = []
@@ -196,7 +196,8 @@ struct ReplayChangeTests {
         #expect(replay.queue.count == 0)
         #expect(replay.finished.map(\.id).sorted() == all.sorted())
         for id in all where !repeatable.contains(id) {
-            // Status 200 without an arrival is the quiet end's, whose server is not asked.
+            // Some operations end with status 200, although no request was sent to their server. For these operations,
+            // the server saw no arrival.
             #expect(seen.arrivals[id] ?? 0 <= 1)
         }
         for order in seen.order.values { #expect(order == order.sorted()) }

@@ -46,7 +46,8 @@ struct ReplayQueueTests {
         replay.pass()
         #expect(replay.advance() == [ids[0]])
         replay.succeed(ids[0])
-        // The way is open: the others follow at once. Attempts without a way were not counted.
+        // The server is reachable again, so the other operations follow at once. Attempts without a network path were
+        // not counted.
         #expect(replay.advance() == [ids[1], ids[2]])
         #expect(replay.queue.operation(ids[1])?.progress.attempts == 0)
     }
@@ -135,7 +136,7 @@ struct ReplayQueueTests {
         var fate: OfflinePolicy.UnknownFate
         var isIdempotent: Bool
         var honorsKeys = false
-        /// `nil` if the operation is sent again.
+        /// The outcome that the test expects. `nil` if the operation must be sent again.
         var outcome: OfflineOutcome?
         var stops = false
         var testDescription: String { "\(fate), idempotent \(isIdempotent), keys \(honorsKeys)" }
@@ -223,7 +224,8 @@ struct ReplayQueueTests {
         replay.end(id, .response(status: 409))
         replay.perform(replay.queue.resolved(id, .drop, status: 409, at: replay.now, jitter: 1))
         #expect(replay.outcomes[id] == .conflicted(status: 409) && replay.advance() == [next])
-        // Killed while the resolver thinks: the operation is sent again, and asked about again.
+        // The process is killed while the program's callback decides about the conflict. Afterwards, the queue sends
+        // the operation again and asks the callback again.
         replay.end(next, .response(status: 409))
         replay.kill()
         #expect(replay.advance() == [next])

@@ -5,7 +5,7 @@ import Dispatch
 import FoundationEssentials
 import Testing
 
-/// The rules of the engine that concern a single flow. Each test fails without its rule.
+/// Tests the engine's rules that concern a single flow. If the engine breaks a rule, the test for this rule fails.
 extension Runtime {
     @Suite("Engine rules: flow")
     struct EngineRulesFlowTests {
@@ -13,7 +13,8 @@ extension Runtime {
         func noSystemCallUnderLock() {
             let stage = Stage()
             let calls = Log()
-            // Other threads may call the flow during a system call: a lock that is held here would deadlock.
+            // Call the flow during a system call, as other threads may do. If the flow held a lock there, the calls
+            // would deadlock.
             let everything: @Sendable (IOResult) -> Void = { [unowned stage] _ in
                 stage.kernel.duringReads(nil)
                 stage.kernel.duringWrites(nil)
@@ -37,7 +38,8 @@ extension Runtime {
         func edgeDuringRead() {
             let stage = Stage()
             stage.receive("1", 6, 6)
-            // The read returns three bytes. Before the flow processes them, three more bytes arrive, with their own edge.
+            // The first read returns three bytes. Three more bytes arrive before the flow processes the first three.
+            // They trigger a second readiness event during the read.
             stage.kernel.duringReads { [unowned stage] _ in
                 stage.kernel.duringReads(nil)
                 stage.kernel.arrive("def".utf8)
@@ -68,7 +70,7 @@ extension Runtime {
             stage.kernel.arrive([UInt8](repeating: 1, count: count))
             stage.flow.receive(minimum: count, maximum: count) { [log = stage.log] in log.note("\($0.data?.count ?? 0)")
             }
-            // The kernel reports one edge for all data.
+            // The kernel sends only one report for the arrival of all data.
             stage.edge(.readable)
             #expect(stage.log.all == ["\(count)"])
         }
@@ -79,7 +81,7 @@ extension Runtime {
             stage.receive("1", 1, 9)
             stage.kernel.arrive("abc".utf8)
             stage.kernel.end()
-            // The kernel reports one edge for the data and the end.
+            // One event reports both the data and the end of the stream.
             stage.edge([.readable, .peerClosed])
             stage.receive("2", 1, 9)
             #expect(stage.log.all == ["1 'abc'", "2 complete final"])
@@ -131,7 +133,8 @@ extension Runtime {
             stage.kernel.duringWrites { [unowned stage] result in
                 guard result == .wouldBlock else { return }
                 stage.kernel.duringWrites(nil)
-                // The peer reads everything before the flow processes the result: this is the only edge.
+                // The peer reads all bytes before the flow has processed the result of its write. The flow gets only
+                // this one report that it can write again.
                 stage.kernel.room = 100
                 stage.flow.ready(for: .writable)
             }
@@ -170,7 +173,7 @@ extension Runtime {
         @Test("Rule 6: a flow that always has data to read yields to the queue's other work")
         func readBudgetOnQueue() {
             let stage = Stage()
-            // The minimum size of a read.
+            // The minimum and maximum size of each read in bytes.
             let block = 16 << 10
             stage.kernel.arrive([UInt8](repeating: 0, count: 1_000 * block))
             let reads = Log()
@@ -215,7 +218,7 @@ extension Runtime {
 
         /// Whether this thread keeps its read buffer after a read of `count` bytes.
         private static func keepsBlock(reading count: Int) -> Bool {
-            // A receive that is pending before the edge is served like that of a task: the read runs on this thread.
+            // Let the receive call wait before data arrives. The read then runs on this thread, as it does for a task.
             let loop = ManualLoop()
             let kernel = ScriptedKernel()
             let flow = Flow(loop: loop, kind: .stream)
@@ -231,7 +234,8 @@ extension Runtime {
                 hasCome.signal()
             }
             let isKept = ThreadLocal.scratch.baseAddress == before
-            // The content must not change when the thread reads again.
+            // Simulate the next read on this thread, which overwrites its buffer. The content that was already
+            // delivered must not change.
             memset(ThreadLocal.scratch.baseAddress!, 9, 1_000)
             hasCome.wait()
             #expect(content.withLock { $0?.count == count && $0?.first == 7 && $0?.last == 7 } == true)
@@ -258,7 +262,8 @@ extension Runtime {
             loop.batch {
                 for (index, stage) in stages.enumerated() {
                     stage.flow.ready(for: .readable)
-                    // If the first results were dispatched separately, this block would run after them.
+                    // If the results were dispatched separately, this block would run after the first results. The test
+                    // detects this.
                     if index == 24 { queue.async { log.note("mark") } }
                 }
                 queue.sync {}

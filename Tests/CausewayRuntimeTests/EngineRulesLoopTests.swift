@@ -5,7 +5,7 @@ import Dispatch
 import Foundation
 import Testing
 
-/// The rules of the engine that need a kernel, on real socket pairs.
+/// Tests those rules of the engine that need a real kernel. The tests use socket pairs.
 extension Runtime {
     @Suite("Engine rules: loop")
     struct EngineRulesLoopTests {
@@ -38,13 +38,13 @@ extension Runtime {
             let crowd = Crowd(loop)
             for _ in 0..<8 { try crowd.join() }
             await loop.takeTurns()
-            // All descriptors become ready while the loop is blocked, so one batch contains all events.
+            // The descriptors become ready while the loop is busy. So the loop receives all events in one batch.
             await loop.run { crowd.wakeAll() }
             let reports = await crowd.reports.wait(for: 1)
             await loop.takeTurns()
             #expect(crowd.reports.count == 1, "reported after its close: \(crowd.reports.events)")
             #expect(reports.first?.livingPeers == 7, "released while the batch may still name it")
-            // The Dispatch loop releases a handler some turns later.
+            // The Dispatch loop does not release a handler at once. It needs some more turns.
             await crowd.released.wait(for: 8)
         }
 
@@ -68,7 +68,7 @@ extension Runtime {
         func errorAlone(_ kind: LoopUnderTest) async throws {
             let loop = kind.loop
             let socket = try Socket.open(.ipv4, .datagram)
-            // Bind and close a socket to get a port without a receiver.
+            // Bind a socket, and close it. Then no socket receives datagrams at its port.
             let absent = try Socket.open(.ipv4, .datagram)
             try Socket.bind(absent.rawValue, to: .ipv4(bits: 0x7f00_0001, port: 0))
             _ = try Socket.connect(socket.rawValue, to: try #require(Socket.localAddress(absent.rawValue)))
@@ -83,11 +83,12 @@ extension Runtime {
             loop.close(registration, socket)
         }
 
-        /// A group of handlers. The first handler that the loop calls closes all handlers, itself last.
+        /// A group of handlers. The first handler that the loop calls closes all handlers in the group. It closes
+        /// itself last.
         final class Crowd: Sendable {
             struct Report: Sendable {
                 var index: Int
-                /// The number of other members that still existed after they were closed.
+                /// How many other handlers in the group still existed, although they had been closed.
                 var livingPeers: Int
             }
 
@@ -95,7 +96,7 @@ extension Runtime {
 
             let loop: any EventLoop
             let reports = Recorder<Report>()
-            /// The indices of released members.
+            /// The indices of members that were released.
             let released = Recorder<Int>()
             private let members = LockedValue<[Member]>([])
             private let weakMembers = LockedValue<[WeakMember]>([])
@@ -156,7 +157,8 @@ extension Runtime {
             for _ in 0..<20 {
                 let pair = SocketPair()
                 let registration = try loop.register(pair.near, for: .readable, old)
-                // A copy of the descriptor keeps the socket in the epoll set.
+                // Keep a copy of the descriptor. The kernel then leaves the socket in the epoll set after the original
+                // is closed.
                 let copy = Descriptor(adopting: dup(pair.near))
                 loop.close(registration, pair.give(pair.near))
                 let next = SocketPair()
@@ -182,7 +184,7 @@ extension Runtime {
                 .socket(pair.give(pair.near).release(), registration),
                 owner: Stage.Owner(log, SharedDelivery.on(.global()).delivery))
             flow.begin()
-            // Exchange content in both directions, with full buffers.
+            // Send and receive in both directions until the socket buffers are full.
             for _ in 0..<5 {
                 flow.send(Outbound(Data(count: 2 << 20), waiter: .unobserved))
                 flow.receive(minimum: 10, maximum: 10) { _ in log.note("received") }
@@ -221,7 +223,7 @@ extension Runtime {
             for library in ["Causeway", "CausewayRuntime", "CausewaySystem"] {
                 let folder = package.appending(path: "Sources/\(library)")
                 let files = try #require(FileManager.default.enumerator(at: folder, includingPropertiesForKeys: nil))
-                // The steps of tutorials are programs of users.
+                // Skip the tutorials, because their steps are example programs.
                 for case let file as URL in files
                 where file.pathExtension == "swift" && !file.path.contains(".docc/") {
                     for line in try String(contentsOf: file, encoding: .utf8).split(separator: "\n")

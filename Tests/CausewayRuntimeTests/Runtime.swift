@@ -1,5 +1,7 @@
 import Testing
 
-/// Contains the tests of the runtime. They wait on their own threads and run one at a time: a machine with two processors has two pool
-/// threads, and the awaited work needs one of them.
+/// Contains the tests of the runtime, which run one at a time.
+///
+/// The tests block their own threads. On a machine with two processors, the thread pool has only two threads. The work
+/// for which a test waits needs one of these threads.
 @Suite(.serialized) enum Runtime {}

@@ -24,7 +24,7 @@ struct StreamTellingTests {
         let queue = DispatchQueue(label: "telling")
         stream.core.schedule(on: queue)
         pipe.fail(.posix(.ECONNREFUSED))
-        // Wait until the queue has run all earlier blocks.
+        // Wait until the queue has run all blocks that were added before.
         await withCheckedContinuation { told in queue.async { told.resume() } }
         stream.open()
         #expect(await listener.events.first { _ in true } == .errorOccurred)
@@ -83,7 +83,7 @@ private struct WeakStream {
     weak var stream: PipedInputStream?
 }
 
-/// A link that does nothing.
+/// A link for tests. Its methods do nothing.
 private struct SilentLink: StreamLink {
     func open(_ core: StreamCore) {}
     func closed(_ direction: StreamCore.Direction) {}

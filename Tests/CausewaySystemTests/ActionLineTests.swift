@@ -14,7 +14,7 @@ struct ActionLineTests {
         #expect(!second)
         while let action = line.next() { performed.append(action) }
         #expect(performed == [1, 2, 3])
-        // No caller performs actions now: the next caller performs its actions itself.
+        // No caller performs actions at this point. So the next caller must perform the action that it adds.
         let third = line.add([4])
         #expect(third)
     }

@@ -8,7 +8,7 @@ struct GenericNetlinkTests {
     @Test("A family is found by its name, and a missing one is reported")
     func families() throws {
         var socket = try NetlinkSocket(generic: ())
-        // The control family has the same number on every system.
+        // The family that controls generic netlink (`nlctrl`) has the number 16 on every system.
         #expect(try socket.family(named: "nlctrl") == 16)
         do {
             _ = try socket.family(named: "causeway-none")
@@ -16,7 +16,7 @@ struct GenericNetlinkTests {
         } catch {
             #expect(error.errno == ENOENT)
         }
-        // The socket still matches answers to requests.
+        // After the error, the socket still finds the right answer to each request.
         #expect(try socket.family(named: "nlctrl") == 16)
     }
 

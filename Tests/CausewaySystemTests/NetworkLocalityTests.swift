@@ -15,7 +15,8 @@ struct NetworkLocalityTests {
         #expect(NetworkPathFacts.isLocal(.ipv6(try #require(IPv6Address(text)))))
     }
 
-    /// Documentation prefixes that no interface of a test machine carries (RFC 5737 §3, RFC 3849 §2).
+    /// Tests addresses from documentation prefixes. No interface of a test machine has such an address (RFC 5737 §3,
+    /// RFC 3849 §2).
     @Test func strangersAreNot() throws {
         #expect(!NetworkPathFacts.isLocal(.ipv4(try #require(IPv4Address("203.0.113.77")))))
         #expect(!NetworkPathFacts.isLocal(.ipv6(try #require(IPv6Address("2001:db8:77::1")))))

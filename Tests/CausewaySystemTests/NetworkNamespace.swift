@@ -5,7 +5,8 @@ import Glibc
 final class NetworkNamespace: Sendable {
     let name = "causeway-\(getpid())-\(UInt32.random(in: .min ... .max))"
 
-    /// Whether namespaces can be created here: that needs root, ip(8), and a kernel and sandbox that allow it.
+    /// Whether tests can create network namespaces. This needs root, ip(8), and a kernel and sandbox that allow
+    /// namespaces.
     static let isAvailable: Bool = geteuid() == 0 && (try? NetworkNamespace().remove()) != nil
 
     struct CommandFailure: Error {
@@ -40,7 +41,7 @@ final class NetworkNamespace: Sendable {
         try run("ip", batch: lines)
     }
 
-    /// Runs commands of `tool`, ip(8) or bridge(8), as a batch.
+    /// Runs several commands of ip(8) or bridge(8) as one batch.
     func run(_ tool: String, batch lines: [String]) throws {
         let process = try start(tool, batch: lines)
         process.waitUntilExit()
@@ -49,7 +50,7 @@ final class NetworkNamespace: Sendable {
         }
     }
 
-    /// Starts commands of `tool` as a batch.
+    /// Starts the program `tool` with a batch of commands.
     func start(_ tool: String, batch lines: [String]) throws -> Process {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("\(name)-\(UUID().uuidString)")
         try Data(lines.joined(separator: "\n").utf8).write(to: file)
@@ -74,7 +75,7 @@ final class NetworkNamespace: Sendable {
     }
 
     private static func join(_ path: String) throws {
-        // The C library's module does not include this Linux call.
+        // Look up `setns` at run time, because the C library's Swift module does not include this Linux function.
         typealias SetNamespace = @convention(c) (CInt, CInt) -> CInt
         guard let symbol = dlsym(nil, "setns") else { throw POSIXError(.ENOSYS) }
         let setNamespace = unsafeBitCast(symbol, to: SetNamespace.self)

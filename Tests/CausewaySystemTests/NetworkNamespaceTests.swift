@@ -24,7 +24,8 @@ struct NamespaceNetworkTests {
     @Test("Source addresses are cached until an address or a route changes")
     func sourceAddresses() async throws {
         try await Self.withPair { namespace in
-            // One thread of the namespace for all queries, because the socket that receives changes belongs to it.
+            // Make all queries on one thread in the namespace. The socket that receives network changes belongs to this
+            // thread.
             let memory = LockedValue(SourceAddressMemory())
             let sources = { @Sendable () -> [String?] in
                 let destinations: [SocketAddress] = [
@@ -110,7 +111,7 @@ struct NamespaceNetworkTests {
             #expect(gateways.map(\.description) == expected)
 
             try namespace.ip("link set cw1 down")
-            // The kernel updates the other end asynchronously.
+            // The kernel updates the state of the other end with a delay. So wait until it has changed.
             var after = try await namespace.enter { try NetworkSnapshot.current() }
             for _ in 0..<200 where after.interfaces.first(where: { $0.interface.name == "cw0" })?.isRunning == true {
                 try await Task.sleep(for: .milliseconds(50))
@@ -224,7 +225,7 @@ struct NamespaceNetworkTests {
     @Test("A bridge's notifications are not changes, but an overflow by them is: a change may be lost")
     func irrelevantFlood() async throws {
         try await NetworkNamespace.with { namespace in
-            // All interfaces stay down: a link that comes up still sends notifications a second later.
+            // Leave all interfaces down. If a link came up, it would send more notifications a second later.
             try namespace.ip("link add cw0 type veth peer name cw1")
             try namespace.ip("link add cwbridge type bridge")
             try namespace.ip("link set cw1 master cwbridge")
@@ -269,7 +270,8 @@ struct NamespaceNetworkTests {
                 #expect(named == 0)
                 let sender = Glibc.socket(AF_NETLINK, Int32(SOCK_RAW.rawValue), 0)
                 defer { close(sender) }
-                // RTM_NEWRULE, which would count as a change.
+                // This netlink message RTM_NEWRULE comes from another process, not from the kernel. It must not count
+                // as a network change.
                 let message: [UInt8] = [16, 0, 0, 0, 32, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
                 address.replaceSubrange(8..<12, with: [0, 0, 0, 0])
                 let sent = address.withUnsafeBytes {

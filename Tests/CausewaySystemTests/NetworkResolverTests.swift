@@ -49,7 +49,7 @@ struct NetworkResolverTests {
 
         let state = ResolverState.current(configurationPath: paths[0].path, forwarderPath: paths[1].path)
         #expect(state.servers == row.servers.map { .ipv4(IPv4Address(bits: $0)) })
-        // Resolver queries use the first file in every row.
+        // In every test case, the configuration for queries must come from the first file.
         #expect(state.configuration == ResolverConfiguration(parsing: row.configuration ?? ""))
     }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import CausewaySystem
 
-/// Renaming without replacing: what the receivers of `nw` and the file server build on.
+/// Tests how a file is renamed without replacing another. The receivers of `nw` and the file server rely on this.
 @Suite("Files of others")
 struct SystemFileTests {
     private func withDirectory(_ body: (String) throws -> Void) throws {

@@ -24,7 +24,7 @@ struct SystemTests {
         memset(block, 1, count)
         let during = System.residentMemory
         block.deallocate()
-        // Allow half of the size, because other tests change the memory in use meanwhile.
+        // Require only half of the expected growth, because other tests change the memory in use at the same time.
         #expect(during.current > before.current + count / 2)
         // The kernel updates its counts in batches per thread, so its peak may decrease slightly.
         #expect(System.residentMemory.peak >= before.current + count / 2)

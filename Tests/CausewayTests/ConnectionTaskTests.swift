@@ -61,7 +61,7 @@ struct ConnectionTaskTests {
             await connection.close()
             return wasReported.withLock { $0 }
         }
-        // Give an early return the time to happen.
+        // Give the call time to return too early, in case it has this error.
         for _ in 0..<100 { await Task.yield() }
         queue.resume()
         #expect(await closing.value)

@@ -1,4 +1,5 @@
-// Sources that share code with other platforms name all three modules.
+// Source files that are shared with other platforms import all three modules: Foundation, FoundationNetworking and
+// Network.
 import Foundation
 import FoundationNetworking
 import Network

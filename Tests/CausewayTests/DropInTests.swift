@@ -1,4 +1,4 @@
-// Unmodified programs import only this module.
+// This file imports only this module, like a program that was written for Apple's framework and not changed.
 import Network
 import Testing
 

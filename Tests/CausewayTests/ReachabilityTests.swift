@@ -4,7 +4,7 @@ import Foundation
 @testable import SystemConfiguration
 import Testing
 
-/// Reachability as old programs use it.
+/// Tests reachability queries, as in old programs.
 @Suite("Single reachability queries")
 struct ReachabilityTests {
     private func flags(_ target: SCNetworkReachability?) throws -> SCNetworkReachabilityFlags {
@@ -85,7 +85,7 @@ struct ReachabilityTests {
         }
         context.release = { info in events.withLock { $0.append("release \(UInt(bitPattern: info))") } }
         let body: SCNetworkReachabilityCallBack = { _, _, info in
-            // The program replaces its callback during the call.
+            // The program replaces its callback while the callback runs.
             _ = last.withLock { $0.take() }
             events.withLock { $0.append("call \(UInt(bitPattern: info))") }
         }

@@ -56,7 +56,7 @@ struct SecKeyCreationTests {
             let read = try #require(SecKeyCreateWithData(bytes, kind.attributes(keyClass), nil))
             #expect(read == half && Set([read, half]).count == 1)
             #expect(SecKeyCopyExternalRepresentation(read, nil) == bytes)
-            // The bytes of one half are no key of the other class.
+            // The bytes of a public key are not a valid private key, and the other way round.
             let wrong = keyClass == kSecAttrKeyClassPublic ? kSecAttrKeyClassPrivate : kSecAttrKeyClassPublic
             #expect(refusal(bytes, kind.attributes(wrong)) == errSecParam)
         }
@@ -157,7 +157,7 @@ struct SecKeyCreationTests {
         for bytes in [Data(), whole.dropLast(), whole + [0], Data(repeating: 4, count: whole.count)] {
             #expect(refusal(bytes, attributes) == errSecParam)
         }
-        // A slice does not begin at index 0.
+        // Test a slice, because its first index is not 0.
         #expect(refusal((Data([9]) + whole).dropFirst(), attributes) == nil)
         #expect(refusal(whole, [kSecAttrKeyType: kind.type]) == errSecParam)
         #expect(refusal(whole, [kSecAttrKeyType: kind.type, kSecAttrKeyClass: "7"]) == errSecParam)
@@ -165,7 +165,8 @@ struct SecKeyCreationTests {
         let wrong = isRSA ? kSecAttrKeyTypeECSECPrimeRandom : kSecAttrKeyTypeRSA
         #expect(refusal(whole, [kSecAttrKeyType: wrong, kSecAttrKeyClass: kSecAttrKeyClassPublic]) == errSecParam)
         guard !isRSA else { return }
-        // A point has the same x coordinate only as its negative, whose y coordinate differs in more than one bit.
+        // Only one other point has the same x coordinate: the negative point. Its y coordinate differs in more than one
+        // bit, so the changed bytes are not a valid point.
         var damaged = whole
         damaged[whole.count - 1] ^= 1
         #expect(refusal(damaged, attributes) == errSecParam)

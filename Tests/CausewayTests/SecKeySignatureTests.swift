@@ -52,7 +52,8 @@ struct SecKeySignatureTests {
         SecKeyCreationTests.code(body)
     }
 
-    /// Signs both forms of an algorithm, and verifies each signature in both forms.
+    /// An algorithm has two forms: its input is a message or a digest. Signs with each form, and verifies each
+    /// signature with both forms.
     private func check(_ row: Row, _ key: SecKey) throws {
         let verifier = try #require(SecKeyCopyPublicKey(key))
         let hash = Data(try #require(row.hash.hash([UInt8](Self.message))))
@@ -81,7 +82,7 @@ struct SecKeySignatureTests {
     @Test("RSA signs and verifies messages and digests", arguments: rsaRows)
     func rsaSignatures(_ row: Row) throws {
         try check(row, try #require(Self.rsa))
-        // The other paddings and digests do not verify it.
+        // The signature is not valid for other paddings and digests.
         let key = try #require(Self.rsa)
         let verifier = try #require(SecKeyCopyPublicKey(key))
         let signature = try #require(SecKeyCreateSignature(key, row.message, Self.message, nil))
@@ -131,7 +132,7 @@ struct SecKeySignatureTests {
         var testDescription: String { "\(bits)" }
     }
 
-    /// The keys of RFC 6979 §A.2.5, §A.2.6 and §A.2.7, and their signatures of the text "sample".
+    /// Keys from RFC 6979 §A.2.5, §A.2.6 and §A.2.7, and their signatures of the text "sample".
     static let vectors = [
         Vector(
             bits: 256,

@@ -1,4 +1,4 @@
-// Programs that use Security import these modules, besides Foundation.
+// Import these modules besides Foundation, as programs that use Security do.
 import Causeway
 import Security
 import Testing

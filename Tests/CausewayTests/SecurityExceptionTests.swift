@@ -4,7 +4,7 @@ import Testing
 
 @testable import Causeway
 
-/// A self-signed certificate, and a person's decision about it.
+/// Tests a self-signed certificate, and a user's decision to accept it.
 @Suite("Exceptions of a trust")
 struct SecurityExceptionTests {
     private static let now = Int64(Date().timeIntervalSince1970)

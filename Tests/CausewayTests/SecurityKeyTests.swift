@@ -11,7 +11,8 @@ struct SecurityKeyTests {
     struct Kind: Sendable, CustomTestStringConvertible {
         var name: String
         var kind: CertificateTemplate.KeyKind
-        /// Sizes of the public and of the private key in bytes. RSA keys in DER vary in length.
+        /// Permitted sizes in bytes: first for the public key, then for the private key. The length of RSA keys in DER
+        /// varies.
         var lengths: (ClosedRange<Int>, ClosedRange<Int>)
         var type: CFString
         var bits: Int
@@ -56,7 +57,7 @@ struct SecurityKeyTests {
         #expect(attributes[kSecAttrKeyClass] as? String == kSecAttrKeyClassPublic)
         #expect(SecKeyCopyAttributes(secretKey)?[kSecAttrKeyClass] as? String == kSecAttrKeyClassPrivate)
         #expect(SecKeyGetBlockSize(publicKey) == row.bits / 8)
-        // The certificate contains these bytes unchanged.
+        // The certificate's data must contain exactly these bytes of the public key.
         #expect(identity.certificate.data.range(of: bytes) != nil)
     }
 
@@ -75,7 +76,7 @@ struct SecurityKeyTests {
         #expect(Set([identity, twin]).count == 1)
         let trusts = [0, 1].map { _ in SecTrust(.init(certificates: [identity.certificate], policies: [])) }
         #expect(Set(trusts + trusts).count == 2)
-        // A key of an unknown form equals only itself.
+        // A key with an unknown format is equal only to itself.
         let unknown = [0, 1].map { _ in SecKey(.engine("")) }
         #expect(unknown[0] != unknown[1] && unknown[0] == unknown[0])
     }

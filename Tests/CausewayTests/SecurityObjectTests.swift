@@ -20,7 +20,7 @@ struct SecurityObjectTests {
         let certificate = SecCertificateCreateWithData(nil, Data(bytes) as CFData)
         #expect((certificate != nil) == isTaken)
         if let certificate { #expect(SecCertificateCopyData(certificate) == Data(bytes)) }
-        // A slice does not begin at index 0.
+        // The indices of this slice do not begin at 0.
         #expect((SecCertificateCreateWithData(nil, Data([7] + bytes).dropFirst()) != nil) == isTaken)
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Causeway
 
-/// A certificate that a test encodes, and signs with a key of the Security interface.
+/// A certificate that a test encodes. The test signs it with a key from the Security API.
 struct SelfSigned {
     let key: SecKey
     let certificate: SecCertificate

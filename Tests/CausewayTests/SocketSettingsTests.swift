@@ -12,7 +12,8 @@ struct SocketSettingsTests {
         #expect(try NWParameters.udp.makeSocketSettings() == SocketSettings(transport: .udp))
     }
 
-    /// A change of the public options, and the only change of the settings that it may cause.
+    /// A test row: one change to the public options, and the change to the internal settings that it must cause. No
+    /// other setting may change.
     struct Row<Options, Settings>: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let change: @Sendable (Options) -> Void
@@ -159,7 +160,7 @@ struct SocketSettingsTests {
         #expect(try parameters.makeSocketSettings() == expected)
     }
 
-    /// The kernel doubles the requested size for its own use.
+    /// When the kernel sets a buffer size, it doubles the requested size to make room for its own data.
     @Test(
         "A UDP socket has a receive buffer of 8 MiB, or of the maximum that the host allows",
         arguments: [SocketAddress.Family.ipv4, .ipv6])
@@ -169,7 +170,7 @@ struct SocketSettingsTests {
         let initial = try Socket.get(.receiveBuffer, of: other.rawValue)
         #expect(initial < requested)
         var expected = 2 * requested
-        // Without CAP_NET_ADMIN the limit is net.core.rmem_max.
+        // If the process does not have the capability CAP_NET_ADMIN, the kernel limits the size to net.core.rmem_max.
         if (try? Socket.set(.forcedReceiveBuffer, to: requested, on: other.rawValue)) == nil {
             try Socket.set(.receiveBuffer, to: requested, on: other.rawValue)
             expected = try Socket.get(.receiveBuffer, of: other.rawValue)

@@ -8,7 +8,7 @@ import Testing
 struct StructuredTests {
     private let endpoint = NWEndpoint.hostPort(host: "127.0.0.1", port: 9)
 
-    /// An element that no stack supports.
+    /// A protocol element of an unknown type, which no stack supports.
     private struct Unknown: MessageProtocol, StreamProtocol {
         typealias BelowProtocol = Void
         typealias LegacyMessage = Void

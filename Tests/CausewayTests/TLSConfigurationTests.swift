@@ -185,7 +185,7 @@ struct TLSConfigurationTests {
         #expect(try evaluate(SecPolicyCreateSSL(true, "server.test"), anchored: false) == .tls(errSSLXCertChainInvalid))
         #expect(try evaluate(SecPolicyCreateSSL(true, "other.test"), anchored: true) == .tls(errSSLHostNameMismatch))
         #expect(try evaluate(SecPolicyCreateSSL(true, ""), anchored: true) == .tls(errSSLHostNameMismatch))
-        // A program may require no name; the chain is verified as usual.
+        // These policies require no name. The certificate chain is still verified.
         for policy in [SecPolicyCreateSSL(true, nil), SecPolicyCreateBasicX509()] {
             #expect(try evaluate(policy, anchored: true) == nil)
             #expect(try evaluate(policy, anchored: false) == .tls(errSSLXCertChainInvalid))

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Causeway
 
-/// Interfaces that are declared but not implemented fail on the program's queue, and end like all others.
+/// Tests APIs that are declared but not implemented. They fail on the program's queue, and end as all others do.
 @Suite("What is not implemented fails")
 struct UnavailableTests {
     private let queue = DispatchQueue(label: "unavailable")
@@ -63,7 +63,7 @@ struct UnavailableTests {
         group.cancel()
         for await _ in ends {}
         let sent = "sent \(String(describing: Optional(NWError.posix(.ENOTSUP))))"
-        // The send is queued. It may run before or after the group is cancelled.
+        // The send call is queued. It may run before or after the group's cancellation.
         let cancelled = "sent \(String(describing: Optional(NWError.posix(.ECANCELED))))"
         let all = events.withLock { $0 }
         #expect(all.first == sent || all.first == cancelled)

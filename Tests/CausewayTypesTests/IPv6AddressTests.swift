@@ -4,7 +4,7 @@ import Testing
 
 @Suite("IPv6Address")
 struct IPv6AddressTests {
-    /// Most of these are from RFC 5952 §2 and §4, the others from RFC 4291 §2.2.
+    /// Most of the addresses come from RFC 5952 §2 and §4. The others come from RFC 4291 §2.2.
     @Test(
         "Prints one form for every form that it parses",
         arguments: [
@@ -190,9 +190,9 @@ struct IPv6AddressTests {
         #expect(try #require(IPv6Address("::1%lo")).isLoopback)
     }
 
-    /// Returns a random address in which zero groups, and the prefixes that print differently, are common.
+    /// Returns a random address. Groups of zeros, and prefixes that print differently, are frequent.
     private func randomAddress(_ random: inout SplitMix64) -> IPv6Address {
-        // The mask keeps about one group in four, and clears the others.
+        // On average, the mask keeps one group in four and sets the others to zero.
         let chosen = random.next() & random.next() & 0x0001_0001_0001_0001
         let mask = chosen * 0xffff
         switch Int.random(in: 0..<6, using: &random) {

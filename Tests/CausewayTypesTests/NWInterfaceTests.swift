@@ -39,7 +39,7 @@ struct NWInterfaceTests {
 
     struct Row: CustomTestStringConvertible {
         var testDescription: String
-        /// Files in the interface's folder. A name that ends in `/` is a folder.
+        /// The files in the network interface's directory. A name that ends in `/` is a directory.
         var files: [String: String]
         var type: NWInterface.InterfaceType
 

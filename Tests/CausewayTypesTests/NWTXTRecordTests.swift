@@ -4,7 +4,7 @@ import Testing
 
 @Suite("NWTXTRecord")
 struct NWTXTRecordTests {
-    /// Bytes with a length before each string.
+    /// Encodes strings as bytes, each string with its length in front.
     private static func wire(_ strings: String...) -> Data {
         strings.reduce(into: Data()) { data, string in
             data.append(UInt8(string.utf8.count))
@@ -71,7 +71,7 @@ struct NWTXTRecordTests {
         #expect(NWTXTRecord().isEmpty)
     }
 
-    // RFC 6763 §6.4.
+    // Tests RFC 6763 §6.4.
     @Test(
         "C85: invalid keys",
         arguments: ["", "=", "a=", "é", "a\u{0}", "\n", "\u{7f}", String(repeating: "k", count: 256)])

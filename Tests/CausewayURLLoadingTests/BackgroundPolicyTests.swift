@@ -8,7 +8,7 @@ import Testing
 struct BackgroundPolicyTests {
     private let directory = StoreFileTests.Directory()
 
-    /// Waits for the end of a task.
+    /// A delegate that reports when a task ends.
     private final class Ends: NSObject, URLSessionTaskDelegate {
         let (codes, feed) = AsyncStream<Int>.makeStream()
 
@@ -76,7 +76,7 @@ struct BackgroundPolicyTests {
         }
         #expect(!waits(2, 10_000) && !waits(nil, 10_000))
         #expect(waits(2.1, 10_000) && waits(9, 13_599) && !waits(9, 13_600))
-        // A moment without load restarts the wait, as does a clock that is set back.
+        // Two events restart the wait: a moment without load, and setting the clock back.
         #expect(!waits(0, 13_700) && waits(9, 13_800) && waits(9, 5_000) && waits(9, 8_599) && !waits(9, 8_600))
     }
 

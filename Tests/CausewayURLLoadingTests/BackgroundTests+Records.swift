@@ -5,7 +5,7 @@ import Testing
 
 @testable import CausewayURLLoading
 
-/// Records of tasks and sessions in files.
+/// Tests the files that store the records of background tasks and sessions.
 extension BackgroundTests {
     @Test("A damaged record is reported, and never read")
     func damage() async throws {
@@ -40,7 +40,7 @@ extension BackgroundTests {
         #expect(!store.isLocked(.owner) && transfers.remove(found) && transfers.sessions().isEmpty)
     }
 
-    /// Calls a closure while this process can open at most `count` more descriptors.
+    /// Calls a closure while the process can open at most `count` more descriptors.
     private static func withDescriptors<Result>(_ count: CInt, _ body: () -> Result) -> Result {
         let resource = __rlimit_resource_t(RLIMIT_NOFILE.rawValue)
         var usual = rlimit()
@@ -64,7 +64,7 @@ extension BackgroundTests {
             }
             #expect(found == nil && session == nil)
             let transfers = BackgroundTransfers(root: tests.directory.path)
-            // The session's directory can be opened, but not listed.
+            // With only one free file descriptor, the code can open the session's directory but cannot list it.
             let unreadable = try #require(Self.withDescriptors(1) { transfers.sessions().first })
             #expect(!unreadable.isReadable && unreadable.identifier == "test" && unreadable.items.isEmpty)
             let readable = try #require(transfers.sessions().first)
@@ -110,7 +110,7 @@ extension BackgroundTests {
         #expect(settings.http.maximumConnectionsPerHost == 4)
         let written = try PropertyListEncoder().encode(record)
         let list = try PropertyListSerialization.propertyList(from: written, format: nil) as? [String: Any]
-        // The earlier version did not write the cache policy.
+        // Records from the earlier version do not contain the cache policy. So it is the only new key.
         #expect(list.map { Set($0.keys) } == Set(values.keys).union(["cachePolicy"]))
         #expect(try PropertyListDecoder().decode(SessionRecord.self, from: written) == record)
     }

@@ -28,7 +28,7 @@ struct BackgroundTests {
         TransferRecord(identifier: identifier, request: URLRequest(url: url), uploadPath: upload)
     }
 
-    /// Stores a task whose result is complete.
+    /// Writes a finished background task with its result to the store.
     func storeResult(_ identifier: Int, _ content: String?, upload: String? = nil, isCut: Bool = false) throws {
         var record = record(identifier, upload: upload)
         record.stage = .finished
@@ -38,14 +38,14 @@ struct BackgroundTests {
                 url: url, statusCode: 201, httpVersion: "HTTP/1.1", headerFields: ["A": "b"])?.head
         #expect(try store().write(record))
         if let content { try Data(content.utf8).write(to: try store().contentURL(identifier)) }
-        // The files of other users are not used, nor those that others can write.
+        // The store uses only files that this user owns and that no other user can write.
         if content != nil {
             let path = try store().contentURL(identifier).path
             try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: path)
         }
     }
 
-    /// Records the calls of a background session in order.
+    /// A delegate that records every call that a background session makes, in order.
     final class Calls: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate {
         let list = LockedValue<[String]>([])
         let (ends, feed) = AsyncStream<Void>.makeStream()
@@ -98,7 +98,7 @@ struct BackgroundTests {
         #expect(try store().identifiers == [] && store().contentSize(1) == nil)
         session.invalidateAndCancel()
         await calls.wait(for: 1)
-        // Identifiers are not used again, also in the next process.
+        // Identifiers are never reused, not even in the next process.
         let next = self.session(nil)
         #expect(next.downloadTask(with: url).taskIdentifier == 12)
         next.invalidateAndCancel()
@@ -131,7 +131,7 @@ struct BackgroundTests {
         task.countOfBytesClientExpectsToReceive = 7
         first.leaveTransfers()
         await before.wait(for: 2)
-        // The task has ended here, so it changes the store no more.
+        // This process no longer owns the task. So the change is not written to the store.
         task.taskDescription = "late"
         let mode = try FileManager.default.attributesOfItem(atPath: directory.path + "/task-1")[.posixPermissions]
         #expect(mode as? Int == 0o600)
@@ -161,7 +161,7 @@ struct BackgroundTests {
         let task = session.downloadTask(withResumeData: try #require(resume.encoded))
         #expect(try store().contentSize(1) == 3 && store().record(1)?.content.validator == "\"v\"")
         #expect(FileSink.size(of: file) == nil && task.currentResumeData == nil)
-        // The length of the whole content is not known, so the last byte is requested again.
+        // The total length of the content is unknown, so the task requests the last stored byte again.
         let data = try #require(await task.cancelByProducingResumeData())
         let again = try #require(ResumeData(data))
         #expect(again.offset == 2 && again.validator == "\"v\"")

@@ -18,7 +18,7 @@ struct BehaviourDetailTests {
         let socket = session.webSocketTask(with: try #require(URL(string: "ws://h/")))
         let data = session.dataTask(with: hello)
         #expect(await session.allTasks.isEmpty)
-        // The tasks count as resumed but load nothing.
+        // Mark the tasks as resumed without starting any load.
         for task in [stream, socket, data] { _ = task.core?.state.withLock { $0.life.resume() } }
         #expect(await Set(session.allTasks) == [stream, socket, data])
         let (ofData, uploads, downloads) = await session.tasks
@@ -44,7 +44,7 @@ struct BehaviourDetailTests {
         }
     }
 
-    /// Keeps the completion handler of the first question.
+    /// A delegate that stores the completion handler of the session's first question. The test calls the handler later.
     final class Holding: NSObject, URLSessionDataDelegate, Sendable {
         typealias Answer = @Sendable (URLSession.ResponseDisposition) -> Void
         let answer = Mutex<Answer?>(nil)
@@ -105,7 +105,7 @@ struct BehaviourDetailTests {
         }
     }
 
-    /// The calls of the classes below.
+    /// The method calls that the classes below have recorded.
     static let calls = Mutex<[String]>([])
 
     class Registered: URLProtocol, @unchecked Sendable {

@@ -147,7 +147,7 @@ struct BehaviourTests {
         let session = URLSession(configuration: .unhurried, delegate: delegate, delegateQueue: nil)
         session.dataTask(with: hello).resume()
         while delegate.answer.withLock({ $0 == nil }) { await Task.yield() }
-        // The queue is free, and another task is not held.
+        // While the delegate has not answered, its queue is not blocked. Another task can complete.
         await withCheckedContinuation { done in
             session.dataTask(with: hello) { _, _, _ in done.resume() }.resume()
         }

@@ -32,7 +32,7 @@ struct BytesTests {
         let (bytes, _) = try await session.bytes(from: file)
         var iterator = bytes.makeAsyncIterator()
         #expect(try await iterator.next() == 7)
-        // What was read and not taken: at most the limit and one piece beyond it.
+        // The task may read ahead of the consumer: at most the limit plus one piece of content.
         for _ in 0..<1_000 { await Task.yield() }
         #expect(bytes.task.countOfBytesReceived <= Int64(TaskCore.maximumPending + 2 * FileLoader.pieceSize))
         var count = 1

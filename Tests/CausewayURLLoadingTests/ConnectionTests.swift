@@ -6,10 +6,10 @@ import Testing
 
 @Suite("NSURLConnection (§20)")
 struct ConnectionTests {
-    /// Records the messages of a connection.
+    /// Records the delegate messages of a connection.
     final class OldRecorder: NSObject, NSURLConnectionDataDelegate, Sendable {
         let events = Mutex<[String]>([])
-        /// Where to load the first request from instead.
+        /// The request to load instead of the first request; `nil` to load the first request.
         let replacement: URLRequest?
 
         init(replacement: URLRequest? = nil) {
@@ -117,7 +117,7 @@ struct ConnectionTests {
         #expect(recorder.events.withLock { $0 } == [])
     }
 
-    /// Cancels its connection when it is asked for the first request.
+    /// A delegate that cancels its connection when it is asked about the first request.
     final class Canceller: NSObject, NSURLConnectionDataDelegate, Sendable {
         func connection(
             _ connection: NSURLConnection, willSend request: URLRequest, redirectResponse response: URLResponse?
@@ -191,7 +191,7 @@ struct ConnectionTests {
 
 @Suite("NSURLDownload (§20)")
 struct OldDownloadTests {
-    /// Chooses a place and records the messages.
+    /// A delegate that chooses the destination and records the messages that it receives.
     final class Chooser: NSObject, NSURLDownloadDelegate, Sendable {
         let events = Mutex<[String]>([])
         let path: String
@@ -257,7 +257,7 @@ struct OldDownloadTests {
         #expect(try Data(contentsOf: taken) == Data("old".utf8))
     }
 
-    /// Cancels its download when it is asked for the place.
+    /// A delegate that cancels its download when the connection asks for the destination.
     final class Canceller: NSObject, NSURLDownloadDelegate, Sendable {
         let path: String
 

@@ -30,7 +30,8 @@ struct CookieAnswerTests {
         #expect(HTTPCookie.requestHeaderFields(with: found)["Cookie"] == "a=1")
         #expect(storage.cookies?.count == 1)
         #expect(found.map(\.domain) == [host == "example.com" ? ".example.com" : host])
-        // The same cookie again replaces it, and it can be removed.
+        // If the same cookie is stored again, it replaces the first one. So there is still one cookie, and it can be
+        // removed.
         storage.setCookies(cookies, for: url, mainDocumentURL: nil)
         #expect(storage.cookies?.count == 1)
         for cookie in found { storage.deleteCookie(cookie) }

@@ -283,7 +283,7 @@ struct ReceivedCookieTests {
     }
 }
 
-/// Counts on any thread.
+/// A counter that any thread can increase.
 private final class LockedCount: Sendable {
     private let count = LockedValue(0)
     var value: Int { count.withLock { $0 } }

@@ -6,7 +6,8 @@ import Testing
 
 @Suite("Vectors of the http-state working group, with HTTPCookieStorage (§10)")
 struct CookieVectorTests {
-    /// Vectors whose result differs: `HTTPCookie` has no cookies without a name, and an empty domain replaces an earlier one (RFC 6265bis).
+    /// The expected results that differ from those in the test vectors. `HTTPCookie` has no cookies without a name, and
+    /// an empty domain replaces an earlier one (RFC 6265bis).
     private static let changed: [String: String] = ["OPTIONAL_DOMAIN0042": "foo=bar"]
 
     @Test("Cookies from fields to the field Cookie")
@@ -23,7 +24,7 @@ struct CookieVectorTests {
             let base = try #require(URL(string: "http://home.example.org:8888/cookie-parser?\(query)"))
             let path = object["sent-to"] as? String ?? "/cookie-parser-result?\(query)"
             let target = try #require(URL(string: path, relativeTo: base)).absoluteURL
-            // 2011-01-01, which is earlier than the dates that the vectors expect to be in the future.
+            // Set the clock to 2011-01-01. The test data assumes that its later dates are in the future.
             let now: Duration = .seconds(1_293_840_000)
             var jar = CookieJar()
             for field in try #require(object["received"] as? [String]) {

@@ -25,7 +25,7 @@ struct DefaultCredentialTests {
         #expect(storage.defaultCredential(for: space)?.user == "c")
         storage.remove(credential("c"), for: space)
         #expect(storage.defaultCredential(for: space) == nil && storage.credentials(for: space)?.count == 3)
-        // The same credential as before becomes the default now.
+        // The credential is stored again, which makes it the default.
         storage.set(credential("b"), for: space)
         #expect(storage.defaultCredential(for: space)?.user == "b")
     }
@@ -59,7 +59,7 @@ struct DefaultCredentialTests {
         other.flush()
         let third = storage()
         #expect(third.defaultCredential(for: space)?.user == "b")
-        // The default of the file counts as one: another credential does not replace it.
+        // The default credential from the file still counts: another credential does not replace it.
         third.set(credential("c"), for: space)
         third.flush()
         #expect(storage().defaultCredential(for: space)?.user == "b")

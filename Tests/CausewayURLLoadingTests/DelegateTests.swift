@@ -8,7 +8,7 @@ import Testing
 struct DelegateTests {
     let hello = URL(string: "data:,hello")!
 
-    /// Has the `async` forms only.
+    /// A delegate that has only the `async` forms of its methods.
     final class AsyncDelegate: NSObject, URLSessionDataDelegate, Sendable {
         let events = Mutex<[String]>([])
 
@@ -24,10 +24,10 @@ struct DelegateTests {
         }
     }
 
-    /// Implements nothing.
+    /// A delegate that implements no methods.
     final class Silent: NSObject, URLSessionDataDelegate, Sendable {}
 
-    /// Answers challenges in the way that it was created for.
+    /// A delegate that answers authentication challenges.
     final class Challenged: NSObject, URLSessionDataDelegate, Sendable {
         let calls = Mutex<[String]>([])
 
@@ -42,7 +42,7 @@ struct DelegateTests {
         }
     }
 
-    /// Passes the answer to a challenge on as content.
+    /// A challenge sender that delivers the program's answer to a challenge as response content.
     final class Sender: NSObject, URLAuthenticationChallengeSender, Sendable {
         let mock: MockProtocol
 
@@ -111,7 +111,7 @@ struct DelegateTests {
         #expect(other.events == ["created"])
     }
 
-    /// Uses its task when it is released.
+    /// A delegate that accesses its task when it is released.
     final class Leaving: NSObject, URLSessionTaskDelegate, Sendable {
         let task: URLSessionTask
         let leaves: @Sendable (URLSessionTask.State) -> Void

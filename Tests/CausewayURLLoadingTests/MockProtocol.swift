@@ -2,7 +2,7 @@ import CausewayURLLoading
 import Foundation
 import Synchronization
 
-/// Answers requests to hosts that end in `.mock` with what a test registered for the host.
+/// Returns mock responses for hosts whose names end in `.mock`. Each test registers a script for its host.
 final class MockProtocol: URLProtocol, @unchecked Sendable {
     typealias Script = @Sendable (MockProtocol) -> Void
 
@@ -10,7 +10,7 @@ final class MockProtocol: URLProtocol, @unchecked Sendable {
     static let starts = Mutex<[String: Int]>([:])
     static let stops = Mutex<[String: Int]>([:])
 
-    /// A session that uses the class, after registering a script for a host.
+    /// Registers a script for a host. Returns a session that uses this protocol class.
     static func session(
         _ host: String, delegate: (any URLSessionDelegate)? = nil,
         configure: (URLSessionConfiguration) -> Void = { _ in }, script: @escaping Script
@@ -48,7 +48,7 @@ final class MockProtocol: URLProtocol, @unchecked Sendable {
 }
 
 extension URLSessionConfiguration {
-    /// An ephemeral configuration whose timeouts do not end a test on a busy computer.
+    /// An ephemeral configuration with long timeouts, so that they do not end a test on a busy computer.
     static var unhurried: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = 3_600

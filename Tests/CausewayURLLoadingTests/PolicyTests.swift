@@ -114,7 +114,7 @@ struct PolicyTests {
         ]
         settings.transport.proxyDictionary = isProxied ? proxies : [:]
         let network = HTTPNetwork(Unchecked(settings), queue: DispatchQueue(label: "alternatives"))
-        // Connections read the proxies before the first response.
+        // Read the proxy settings first. Connections also read them before the first response arrives.
         _ = try network.proxies(isSecure: true)
         var fields = FieldSection()
         fields.append("Alt-Svc", "h2=\":8443\"")
@@ -136,7 +136,7 @@ struct PolicyTests {
         #expect(try ProxySettings(transport).proxies(for: "https").isEmpty)
         transport.proxyDictionary?[kCFNetworkProxiesProxyAutoDiscoveryEnable] = true
         #expect(throws: NWError.posix(.ENOTSUP)) { try ProxySettings(transport).proxies(for: "http") }
-        // The list of proxies replaces the dictionary.
+        // A list of proxies takes precedence. If it is set, the dictionary is not used.
         transport.proxies = [ProxyConfiguration(socksv5Proxy: .hostPort(host: "socks.test", port: 1080))]
         #expect(try ProxySettings(transport).proxies(for: "http").count == 1)
     }

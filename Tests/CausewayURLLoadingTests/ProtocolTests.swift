@@ -45,7 +45,7 @@ struct ProtocolTests {
             try await session.data(from: URL(string: "http://\(host)/")!)
         } throws: { error in
             let object = error as NSError
-            // A `POSIXError` has no room for a description.
+            // A `POSIXError` cannot store a description.
             let keepsText = domain == NSPOSIXErrorDomain || object.localizedDescription == "offline"
             guard object.domain == domain, keepsText else { return false }
             switch domain {

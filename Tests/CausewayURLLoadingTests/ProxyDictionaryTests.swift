@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Proxy dictionaries in the forms that programs write (§22)")
 struct ProxyDictionaryTests {
-    /// A dictionary, and the proxies for `http` and `https`.
+    /// A proxy dictionary, and the proxies that it selects for `http` and `https`.
     struct Row: @unchecked Sendable, CustomTestStringConvertible {
         let name: String
         let dictionary: [AnyHashable: Any]

@@ -2,7 +2,7 @@ import CausewayURLLoading
 import Foundation
 import Synchronization
 
-/// A delegate of all tasks that records its calls and lets tests wait for the end of a task.
+/// A delegate for all tasks. It records its calls, and lets tests wait until a task has ended.
 final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, Sendable {
     struct State {
         var events: [String] = []
@@ -15,7 +15,7 @@ final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
     }
 
     let state = Mutex(State())
-    /// Answers `didReceive response`.
+    /// The answer to `didReceive response`.
     let disposition: URLSession.ResponseDisposition
 
     init(disposition: URLSession.ResponseDisposition = .allow) {
@@ -27,7 +27,7 @@ final class Recorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
     var data: Data { state.withLock { $0.data } }
     var error: URLError? { state.withLock { $0.error } as? URLError }
 
-    /// Waits for `didCompleteWithError`, or for `didBecomeInvalid` if the session is invalidated.
+    /// Waits until `didCompleteWithError` was called, or `didBecomeInvalid` for an invalidated session.
     func end() async {
         await withCheckedContinuation { continuation in
             let hasEnded = state.withLock { state in

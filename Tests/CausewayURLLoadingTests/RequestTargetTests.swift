@@ -14,7 +14,7 @@ struct RequestTargetTests {
 
     private func target() throws -> RequestTarget { try #require(RequestTarget("https://example.com/a")) }
 
-    /// Own fields of requests, of which each differs a little from the one before.
+    /// Header fields of several requests. Each set differs only slightly from the set before it.
     private var rows: [FieldSection] {
         [
             FieldSection(), section(("Accept", "a")), section(("Accept", "a")), section(("ACCEPT", "a")),

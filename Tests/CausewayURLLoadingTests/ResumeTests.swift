@@ -8,7 +8,7 @@ import Testing
 struct ResumeTests {
     static let tag = ["ETag": "\"a\"", "Content-Length": "10"]
 
-    /// Begins a download of 10 bytes whose server sends half of them, and cancels it.
+    /// Begins a download of 10 bytes, and cancels it after the server has sent half of them.
     private func begin(
         _ host: String, _ status: Int = 200, _ fields: [String: String] = tag,
         change: (inout URLRequest) -> Void = { _ in }
@@ -103,7 +103,7 @@ struct ResumeTests {
         #expect(!FileManager.default.fileExists(atPath: old.path))
     }
 
-    // RFC 9110 §8.8.1, §14.3.
+    // Conditions for resume data: RFC 9110 §8.8.1, §14.3.
     @Test(
         "No resume data without a strong validator, with a content coding, or for a response with another status",
         arguments: [
@@ -123,7 +123,7 @@ struct ResumeTests {
         #expect(try await begin("range.mock") { $0.setValue("bytes=1-", forHTTPHeaderField: "Range") }.data == nil)
     }
 
-    // RFC 9110 §8.8.2.2.
+    // This test checks RFC 9110 §8.8.2.2.
     @Test("A modification date before the response is a validator")
     func date() async throws {
         let date = "Sun, 06 Nov 1994 08:49:37 GMT"
@@ -173,7 +173,7 @@ struct ResumeTests {
         let resume = try #require(ResumeData(data))
         let file = try #require(resume.file)
         #expect(resume.received == 3 && resume.offset == 2)
-        // The running download holds the lock of its file.
+        // While the download is running, it holds a lock on its file. So the file cannot be opened again.
         #expect(FileSink(continuing: file, at: 2) == nil)
         FileSink.remove(file)
         #expect(FileSink.size(of: file) == 3)
@@ -183,7 +183,7 @@ struct ResumeTests {
         #expect(task.currentResumeData == nil)
         try Data("hello wo".utf8).write(to: file)
         #expect(ResumeData(data)?.offset == 7)
-        // After a restart of the system, and after the file became shorter, the download starts over.
+        // A download starts from the beginning in two cases: the system was restarted, or the file became shorter.
         var list = try #require(PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any])
         list["CausewayBootIdentifier"] = "other"
         let old = try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
@@ -220,7 +220,8 @@ struct ResumeTests {
         let core = try #require(task.core)
         let attempt = try #require(core.state.withLock { $0.load.attempt })
         core.receive(.failed(LoadFailure(.connectionLost)), from: attempt)
-        // The thread that reported the content may still handle it, and then also handles the failure.
+        // Another thread has reported the content and may still be handling it. In that case, that thread also handles
+        // the failure. So wait.
         while core.state.withLock({ $0.load.interruption.resumption == nil }) { await Task.yield() }
         #expect(task.state == .suspended && !recorder.events.contains("completed"))
         let rest = try #require(core.state.withLock { $0.load.interruption.resumption })
@@ -270,7 +271,8 @@ struct ResumeTests {
         while task.countOfBytesReceived != 5 { await Task.yield() }
         let data = try #require(await task.cancelByProducingResumeData())
         while task.state != .completed || !ended.withLock({ $0 }) { await Task.yield() }
-        // The delegate queue has run the handler and what follows it.
+        // Wait until the delegate queue has run the completion handler. After the handler, the session may still remove
+        // files.
         await session.flush()
         let file = try #require(ResumeData(data)?.file)
         #expect(try Data(contentsOf: file) == Data("hello".utf8))
@@ -301,7 +303,7 @@ struct ResumeTests {
     }
 }
 
-/// Adds a field to the requests of each task.
+/// An observer that adds a header field to each task's requests.
 private struct FieldObserver: URLSessionTaskObserver {
     private struct Observation: URLSessionTaskObservation {
         var requestFields: [String: String] { ["X-Observed": "1"] }

@@ -4,7 +4,8 @@ import Testing
 
 @testable import CausewayURLLoading
 
-/// Sequences stay on the actor of their reader while bytes are there: a change of thread for each byte costs a hundred times the CPU.
+/// Tests that a byte sequence stays on its reader's actor while bytes are available. If the thread changed for each
+/// byte, the processor time would be a hundred times higher.
 @Suite("Isolation of sequences")
 struct SequenceIsolationTests {
     private static let count = 20_000

@@ -98,7 +98,7 @@ struct StoreFileTests {
         let file = directory.path + "/strict-transport"
         let facts = try FileManager.default.attributesOfItem(atPath: file)
         #expect((facts[.posixPermissions] as? NSNumber)?.intValue == 0o600)
-        // Others may write the file.
+        // With these permissions, other users may write to the file. So the store does not use the file.
         #expect(chmod(file, 0o622) == 0)
         #expect(store().isEmpty)
         try Data("damage".utf8).write(to: URL(fileURLWithPath: file))
@@ -158,7 +158,8 @@ struct StoreFileTests {
         other.flush()
         #expect(Set(cookies().cookies?.map(\.name) ?? []) == ["a", "b"])
         #expect(Set(other.cookies?.map(\.name) ?? []) == ["a", "b"])
-        // The first storage learns of the other cookie when it writes again, and of its removal.
+        // The first storage learns of the other storage's cookie when it writes to the file again. It learns of a
+        // removal in the same way.
         receive("c=3; Max-Age=1000", in: one)
         one.flush()
         #expect(one.cookies?.count == 3)
@@ -230,10 +231,11 @@ struct StoreFileTests {
             storage.flush()
             #expect(cookies().cookies?.count == 1)
         }
-        // Others may write the file.
+        // Now other users can write to the file. The store must therefore not use it.
         #expect(chmod(file, 0o622) == 0)
         #expect(cookies().cookies?.isEmpty == true)
-        // A link leads elsewhere: it is neither followed nor written through.
+        // Another program has replaced the file by a symbolic link to a second file. The store must neither read nor
+        // change the second file.
         let target = directory.path + "/target"
         #expect(rename(file, target) == 0 && chmod(target, 0o600) == 0 && symlink(target, file) == 0)
         let before = FileManager.default.contents(atPath: target)
@@ -369,7 +371,7 @@ struct StoreFileTests {
         receive("a=1; Domain=example.com", "b=1", in: storage)
         await withCheckedContinuation { continuation in
             suffixes.prepare { continuation.resume() }
-            // After the list is ready, there is nothing to wait for.
+            // The list is loaded now, so this second call of `prepare` must not call its closure.
             if suffixes.list.count == rules.count { suffixes.prepare { Issue.record("called late") } }
         }
         #expect(suffixes.list.isPublicSuffix("example.com"))

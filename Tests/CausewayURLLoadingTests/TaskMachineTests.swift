@@ -146,7 +146,7 @@ struct TaskMachineTests {
             if address != last { moves += 1 }
             last = address
         }
-        // If each piece moved the content, the time would grow with the square of its length.
+        // If each new piece moved the stored content, the time would grow with the square of the length.
         #expect(moves < 200 && content.forCache?.count == 65_536)
         content.keepForCache(Data([1]))
         #expect(content.forCache == nil)
@@ -202,7 +202,7 @@ struct TaskMachineTests {
         let session = URLSession(configuration: configuration)
         defer { session.invalidateAndCancel() }
         let task = session.dataTask(with: try #require(URL(string: "data:,a")))
-        // A task on hold does not begin.
+        // Put the task on hold, so that it does not begin.
         _ = try #require(task.core).hold()
         task.resume()
         task.suspend()
@@ -217,7 +217,7 @@ struct TaskMachineTests {
         defer { session.invalidateAndCancel() }
         let early = session.dataTask(with: try #require(URL(string: "data:,a")))
         let core = try #require(early.core)
-        // A task on hold does not begin.
+        // Messages of this task are held back. So the task does not begin, even after `resume()`.
         _ = core.hold()
         early.resume()
         early.suspend()
@@ -250,7 +250,7 @@ struct TaskMachineTests {
         let task = session.dataTask(with: try #require(URL(string: "data:,a")))
         let core = try #require(task.core)
         #expect(!core.wantsBytes)
-        // The task counts as resumed but loads nothing.
+        // From here on, the task counts as resumed, although it loads nothing.
         core.state.withLock { state in
             _ = state.life.resume()
             state.counts.pending = 65_535
@@ -340,7 +340,8 @@ struct TaskMachineTests {
         }
         let (core, attempt) = try Self.loading(in: session)
         core.becomeDownload()
-        // The loader looked up the data task before the download took over.
+        // The loader had looked up the data task before the download task replaced it. It therefore delivers this
+        // content to the data task.
         core.receive(.data(Data("late".utf8)), from: attempt)
         let download = try #require(session.core.cores.first(where: { $0 !== core }))
         let pending = download.state.withLock { $0.counts.pending }
@@ -358,7 +359,7 @@ struct TaskMachineTests {
         core.becomeDownload()
         let download = try #require(session.core.cores.first(where: { $0 !== core }))
         download.cancel()
-        // The end is handled before the download continues.
+        // Wait until the end of the task is handled. Only then does the download continue.
         await withCheckedContinuation { continuation in
             session.core.work.async(flags: .barrier) { continuation.resume() }
         }
@@ -395,7 +396,7 @@ struct TaskMachineTests {
         #expect(recorder.events == ["became download"] && task.delegate == nil)
     }
 
-    /// Returns a data task that loads, with its current attempt.
+    /// Returns a data task that is loading, and its current load attempt.
     private static func loading(in session: URLSession) throws -> (TaskCore, LoadAttempt) {
         let request = URLRequest(url: try #require(URL(string: "data:,a")))
         let core = try #require(session.dataTask(with: request).core)
@@ -432,7 +433,7 @@ struct TaskMachineTests {
     }
 }
 
-/// Counts the tasks that are about to start.
+/// An observer that counts the tasks that are about to start.
 private final class StartCounter: URLSessionTaskObserver {
     let count = LockedValue(0)
 
@@ -476,7 +477,7 @@ struct DataURLTests {
 
 @Suite("Text of bytes (§6)")
 struct AsyncTextTests {
-    /// A sequence of given bytes.
+    /// An asynchronous sequence that returns the given bytes.
     struct Bytes: AsyncSequence {
         var bytes: [UInt8]
 

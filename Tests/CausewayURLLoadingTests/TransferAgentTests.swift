@@ -70,7 +70,7 @@ struct TransferAgentTests {
 
     @Test("In PATH, the first nw that belongs to Causeway and that others cannot change is used")
     func path() throws {
-        // The text lies on both sides of the end of a piece of 64 KiB.
+        // In one file, the text that the search looks for lies across the boundary between two blocks of 64 KiB.
         let padding = String(repeating: "x", count: (64 << 10) - 5)
         let folders = [
             "relative", directory.path + "/missing", try file("other", "#!/bin/sh\nexit 1\n"),

@@ -11,7 +11,8 @@ struct UnreadableFile: ~Copyable {
     init(_ path: String) throws {
         descriptor = open(path, O_RDONLY | O_CLOEXEC)
         try #require(descriptor >= 0)
-        // The kernel asks the holder with a signal to give up the lease. The default signal would end the process.
+        // This process holds the lease on the file. If another process wants the file, the kernel sends this process a
+        // signal. The default signal would end this process, so choose another signal.
         try #require(fcntl(descriptor, Self.setSignal, SIGURG) == 0)
         try #require(fcntl(descriptor, Self.setLease, CInt(F_WRLCK)) == 0)
     }

@@ -40,7 +40,7 @@ struct ARPMessageTests {
     func request() {
         let address = IPv4Address("169.254.1.2")!
         let put = NetlinkRequest.putLinkLocal(address, on: 3, isPreferred: false).encoded(sequence: 9)
-        // Message type RTM_NEWADDR, with the flags request, acknowledge, replace and create.
+        // The message type is RTM_NEWADDR. The flags are request, acknowledge, replace and create.
         #expect(put.count == 16 + 8 + 8 * 3 + 20 && put[0] == UInt8(put.count) && put[4] == 20)
         #expect(UInt16(put[6]) | UInt16(put[7]) << 8 == 0x505)
         #expect(put[16..<24].elementsEqual([2, 16, 0, 253, 3, 0, 0, 0]))

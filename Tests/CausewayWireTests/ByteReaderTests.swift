@@ -48,13 +48,13 @@ struct ByteReaderTests {
             #expect(throws: expected) { try Self.attempt(bytes) { (r) throws(WireError) in _ = try r.readSpan(8) } }
             #expect(throws: expected) { try Self.attempt(bytes) { (r) throws(WireError) in _ = try r.readScope(8) } }
             #expect(throws: expected) { try Self.attempt(bytes) { (r) throws(WireError) in try r.skip(8) } }
-            // A smaller read still succeeds after a failure.
+            // The failed read must not move the cursor. So a smaller read can still succeed.
             _ = try? reader.skip(8)
             #expect(reader.remaining == available)
         }
     }
 
-    /// Runs one read, and checks that a failed one did not move the cursor.
+    /// Performs one read. If it throws, checks that the reader's position has not changed.
     private static func attempt(
         _ bytes: [UInt8], _ read: (inout ByteReader) throws(WireError) -> Void
     ) throws(WireError) {

@@ -23,14 +23,14 @@ struct DNSHostNameTests {
             Row(text: ".a", name: nil), Row(text: "a..b", name: nil), Row(text: "a..", name: nil),
             Row(text: "a b", name: nil), Row(text: "a\tb", name: nil), Row(text: "a\u{7f}", name: nil),
             Row(text: "a\r\nb", name: nil), Row(text: "_tcp.x-1", name: "_tcp.x-1."),
-            // A backslash has no special meaning here.
+            // A backslash is an ordinary character in a host name's text.
             Row(text: "a\\b", name: "a\\\\b."),
             Row(text: longest, name: longest + "."), Row(text: longest + "a", name: nil),
             Row(
                 text: [longest, longest, longest, String(longest.dropLast(2))].joined(separator: "."),
                 name: [longest, longest, longest, String(longest.dropLast(2))].joined(separator: ".") + "."),
             Row(text: [longest, longest, longest, longest].joined(separator: "."), name: nil),
-            // Non-ASCII names, with each of the four characters that IDNA treats as a dot.
+            // Names with non-ASCII letters. They also contain each of the four characters that IDNA treats as a dot.
             Row(text: "b\u{fc}cher.example", name: "xn--bcher-kva.example."),
             Row(text: "b\u{fc}cher\u{3002}example", name: "xn--bcher-kva.example."),
             Row(text: "b\u{fc}cher\u{ff0e}example.", name: "xn--bcher-kva.example.", isAbsolute: true),

@@ -104,7 +104,7 @@ struct GenericNetlinkTests {
     @Test("Wireless network interfaces are listed by their indices")
     func wireless() throws {
         #expect(WirelessInterface(try generic(28, command: 7, Bytes.attribute(3, Bytes.host(UInt32(5)))))?.index == 5)
-        // A radio for peer-to-peer discovery has no network interface.
+        // This device is only for peer-to-peer discovery over radio. It has no network interface.
         #expect(WirelessInterface(try generic(28, command: 7, Bytes.attribute(153, Bytes.host(UInt64(2))))) == nil)
         let request = NetlinkRequest.generic(.wirelessInterfaces(28)).encoded(sequence: 2)
         #expect(request == Bytes.message(type: 28, flags: 0x301, sequence: 2, [5, 0, 0, 0]))

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Messages of NTLM (MS-NLMP §2.2.1)")
 struct NTLMMessageTests {
-    /// The challenge of MS-NLMP §4.2.4.3: its bytes in hexadecimal.
+    /// The hexadecimal bytes of the example challenge in MS-NLMP §4.2.4.3.
     static let example = [
         "4e544c4d53535000", "02000000", "0c000c0038000000", "33828ae2", "0123456789abcdef", "0000000000000000",
         "2400240044000000", "060070170000000f", "530065007200760065007200",

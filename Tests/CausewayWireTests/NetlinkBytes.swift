@@ -4,7 +4,7 @@ enum NetlinkBytes {
         withUnsafeBytes(of: value) { Array($0) }
     }
 
-    /// Returns a complete message, padded to 4 bytes.
+    /// Returns a complete netlink message. Padding makes its length a multiple of 4 bytes.
     static func message(type: UInt16, flags: UInt16 = 0, sequence: UInt32 = 0, _ body: [UInt8] = []) -> [UInt8] {
         padded(host(UInt32(16 + body.count)) + host(type) + host(flags) + host(sequence) + host(UInt32(0)) + body)
     }

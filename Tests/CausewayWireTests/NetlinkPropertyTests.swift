@@ -14,7 +14,8 @@ struct NetlinkPropertyTests {
         for length in 0...whole.count {
             let (messages, errors) = Self.walk(Array(whole.prefix(length)))
             #expect(messages.elementsEqual(expected.prefix(messages.count)))
-            // Only the truncation is an error, unless it falls between two messages.
+            // The truncation may cause at most one error. If the bytes end exactly between two messages, there must be
+            // no error.
             #expect(errors.count <= 1)
             #expect(errors.isEmpty || messages.count < expected.count)
         }

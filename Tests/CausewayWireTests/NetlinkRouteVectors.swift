@@ -1,7 +1,7 @@
 import CausewayTypes
 import CausewayWire
 
-/// Route messages and their meaning.
+/// Test vectors: route messages and their decoded values.
 enum NetlinkRouteVectors {
     typealias Vector = NetlinkDecoderTests.Vector
     typealias Tests = NetlinkDecoderTests

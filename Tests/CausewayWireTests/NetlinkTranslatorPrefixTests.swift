@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Netlink: translator prefixes in router advertisements (RFC 8781)")
 struct NetlinkTranslatorPrefixTests {
-    /// Returns a message with `struct nduseroptmsg`, options, and the router's address as an attribute.
+    /// Returns a netlink message with `struct nduseroptmsg`, options, and the router's address as an attribute.
     static func message(
         family: UInt8 = 10, index: Int32 = 3, type: UInt8 = 134, length: UInt16? = nil, _ options: [UInt8]
     ) -> [UInt8] {
@@ -14,7 +14,7 @@ struct NetlinkTranslatorPrefixTests {
         return NetlinkBytes.message(type: 68, head + options + router)
     }
 
-    /// Returns the option with the prefix 2001:db8:64::.
+    /// Returns the bytes of a router advertisement option for the prefix 2001:db8:64::.
     static func option(lifetime: UInt16, lengthCode: UInt16) -> [UInt8] {
         let scaled = lifetime & ~7 | lengthCode
         return [38, 2, UInt8(scaled >> 8), UInt8(scaled & 0xFF), 0x20, 0x01, 0x0D, 0xB8, 0, 0x64]

@@ -21,7 +21,7 @@ extension URLSession {
     }
 }
 
-/// Shape 44: an operation that ends when its task ends.
+/// Test shape 44: an `Operation` that ends when its URL session task ends.
 private final class LoadOperation: Operation, @unchecked Sendable {
     private let lock = NSLock()
     private var isLoading = false
@@ -59,7 +59,7 @@ private final class LoadOperation: Operation, @unchecked Sendable {
     }
 }
 
-/// Shape 45: the delegate of a connection, called in a run loop.
+/// Test shape 45: a delegate of an `NSURLConnection`, which is called in a run loop.
 private final class ConnectionDelegate: NSObject, NSURLConnectionDataDelegate {
     var response: URLResponse?
     var data = Data()
@@ -190,7 +190,7 @@ struct BlockingShapes {
         #expect(await session.tasks.0.map(\.taskDescription) == ["b"])
     }
 
-    /// Runs a function on a thread that may block, and has a run loop.
+    /// Runs a function on a separate thread. This thread may block, and has a run loop.
     private func onThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {
         await withCheckedContinuation { continuation in
             Thread.detachNewThread { continuation.resume(returning: body()) }

@@ -1,9 +1,9 @@
-// Clients as programs write them with async functions.
+// Typical client code with async functions.
 import Foundation
 import FoundationNetworking
 import Testing
 
-/// A model of the service.
+/// An item in the service's data model.
 private struct Item: Codable, Equatable, Sendable {
     var id: Int
     var name: String
@@ -15,7 +15,7 @@ private enum ClientError: Error, Equatable {
     case notHTTP
 }
 
-/// Shape 1: a generic client that checks the status and decodes.
+/// Program shape 1: a generic client that checks the status and decodes the content.
 private struct JSONClient: Sendable {
     var base: URL
     var session: URLSession
@@ -37,7 +37,7 @@ private struct JSONClient: Sendable {
     }
 }
 
-/// Shape 2: an actor that refreshes its token once for all waiting requests.
+/// Shape 2: an actor that refreshes its access token. All requests that wait for the token share one refresh.
 private actor TokenClient {
     private let base: URL
     private let session: URLSession
@@ -78,7 +78,7 @@ private actor TokenClient {
     }
 }
 
-/// Shape 3: a protocol that a session and a double implement.
+/// Shape 3: a protocol that a URL session and its test double implement.
 private protocol Transport: Sendable {
     func data(for request: URLRequest, delegate: (URLSessionTaskDelegate)?) async throws -> (Data, URLResponse)
 }
@@ -119,7 +119,7 @@ extension URLRequest {
     }
 }
 
-/// Shape 5: a wrapper that tries again after errors of the connection and of the server.
+/// Program shape 5: a wrapper that retries after connection errors and server errors.
 private func retrying<Value>(_ limit: Int, _ operation: () async throws -> Value) async throws -> Value {
     for attempt in 1... {
         do {
@@ -134,7 +134,7 @@ private func retrying<Value>(_ limit: Int, _ operation: () async throws -> Value
     throw ClientError.notHTTP
 }
 
-/// Shape 6: endpoints as cases of an enumeration.
+/// Shape 6 of the client code to test: an enumeration with a case for each endpoint.
 private enum Endpoint {
     case list(page: Int)
     case item(Int)

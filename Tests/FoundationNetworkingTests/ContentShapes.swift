@@ -1,9 +1,9 @@
-// Uploads, caching, cookies, progress and what programs do with requests and errors.
+// Typical program code for uploads, caching, cookies and progress, and for requests and errors.
 import Foundation
 import FoundationNetworking
 import Testing
 
-/// Shape 32: a multipart body (RFC 7578).
+/// Program shape 32: a multipart body (RFC 7578).
 private struct MultipartBody {
     let boundary = "boundary-\(UUID().uuidString)"
     private var content = Data()
@@ -24,7 +24,8 @@ private struct MultipartBody {
     var data: Data { content + Data("--\(boundary)--\r\n".utf8) }
 }
 
-/// Shape 35: a client that remembers entity tags and answers 304 from its memory.
+/// Program shape 35: a client that stores entity tags together with content. If the server responds with 304, the
+/// client uses the stored content.
 private actor TagClient {
     private var known: [URL: (tag: String, data: Data)] = [:]
     let session: URLSession
@@ -42,7 +43,7 @@ private actor TagClient {
     }
 }
 
-/// Shape 36: a chain of steps around a load.
+/// Shape 36: interceptors in a chain. Each of them can act before and after the request.
 private protocol Interceptor: Sendable {
     func intercept(_ request: URLRequest, next: @Sendable (URLRequest) async throws -> (Data, URLResponse)) async throws
         -> (Data, URLResponse)
@@ -78,7 +79,7 @@ private func load(_ request: URLRequest, _ chain: [any Interceptor], _ session: 
     return try await first.intercept(request) { try await load($0, Array(chain.dropFirst()), session) }
 }
 
-/// Shape 37: a request as a command for curl.
+/// Client design 37: writes a request as a curl command.
 extension URLRequest {
     fileprivate var curl: String {
         var words = ["curl", "-X", httpMethod ?? "GET"]
@@ -90,7 +91,7 @@ extension URLRequest {
     }
 }
 
-/// Shape 38: messages for errors.
+/// Client design 38: converts errors to short messages.
 private func explanation(_ error: any Error) -> String {
     switch error {
     case URLError.notConnectedToInternet, URLError.networkConnectionLost: "offline"

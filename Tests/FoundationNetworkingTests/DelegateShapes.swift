@@ -1,4 +1,4 @@
-// Delegates of every kind.
+// Test programs that use session, task and download delegates.
 import Foundation
 import FoundationNetworking
 import Synchronization
@@ -29,7 +29,7 @@ private final class SessionDelegate: NSObject, URLSessionDataDelegate {
     }
 }
 
-/// Shape 15: records which methods are called, in order.
+/// Test shape 15: records which delegate methods are called, in order.
 private final class OrderDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
     let calls = Box<[String]>([])
     let ended: @Sendable () -> Void
@@ -80,7 +80,7 @@ private final class OrderDelegate: NSObject, URLSessionDataDelegate, URLSessionD
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: Error?) { note("invalid") }
 }
 
-/// Shape 16: keeps a download and its progress.
+/// Example delegate 16: stores a download's file and progress.
 private final class DownloadDelegate: NSObject, URLSessionDownloadDelegate {
     let destination = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
     let fractions = Box<[Double]>([])
@@ -104,7 +104,7 @@ private final class DownloadDelegate: NSObject, URLSessionDownloadDelegate {
     }
 }
 
-/// Shape 17: supplies a body stream and observes the upload.
+/// Program shape 17: a delegate that supplies a body stream and observes the upload.
 private final class UploadDelegate: NSObject, URLSessionDataDelegate {
     let asked = Box(0)
     let body: Data
@@ -141,7 +141,7 @@ private final class UploadDelegate: NSObject, URLSessionDataDelegate {
     }
 }
 
-/// Shape 18: decides about redirects.
+/// Shape 18: a task delegate that decides whether to follow redirects.
 private final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
     let follows: Bool
     init(follows: Bool) { self.follows = follows }
@@ -156,7 +156,7 @@ private final class RedirectPolicy: NSObject, URLSessionTaskDelegate, Sendable {
     }
 }
 
-/// Shape 19: collects metrics, as the delegate of one task.
+/// Test shape 19: a delegate for one task that collects the task's metrics.
 private final class MetricsCollector: NSObject, URLSessionTaskDelegate, Sendable {
     let metrics = Box<URLSessionTaskMetrics?>(nil)
 
@@ -165,7 +165,7 @@ private final class MetricsCollector: NSObject, URLSessionTaskDelegate, Sendable
     }
 }
 
-/// Shape 20: pins public keys. The test calls it, because the server of these tests has no certificate.
+/// Example delegate 20: pins public keys. The test calls the delegate directly, because its server has no certificate.
 private final class PinningDelegate: NSObject, URLSessionDelegate, Sendable {
     func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
@@ -178,7 +178,7 @@ private final class PinningDelegate: NSObject, URLSessionDelegate, Sendable {
     }
 }
 
-/// Shape 21: forwards to another delegate, which may lack methods.
+/// Program shape 21: a delegate that forwards calls to another delegate, which may not have all methods.
 private final class ForwardingDelegate: NSObject, URLSessionDataDelegate {
     let next: URLSessionDataDelegate
     init(_ next: URLSessionDataDelegate) { self.next = next }
@@ -371,7 +371,7 @@ struct DelegateShapes {
     }
 }
 
-/// A sender that ignores all answers.
+/// A challenge sender that ignores all answers.
 final class ChallengeSender: NSObject, URLAuthenticationChallengeSender {
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
     func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}

@@ -1,10 +1,10 @@
-// Mocks and test doubles.
+// Tests with mocks and other test doubles.
 import Foundation
 import FoundationNetworking
 import Synchronization
 import Testing
 
-/// Shape 24: the mock of most test suites: a handler in a static property.
+/// Example test double 24: a mock `URLProtocol` with a handler in a static property, as in most test suites.
 private final class HandlerProtocol: URLProtocol, @unchecked Sendable {
     static let handler = Mutex<(@Sendable (URLRequest) throws -> (HTTPURLResponse, Data?))?>(nil)
 
@@ -26,7 +26,7 @@ private final class HandlerProtocol: URLProtocol, @unchecked Sendable {
     override func stopLoading() {}
 }
 
-/// Shape 25: a session that never loads, and the task it makes.
+/// Program shape 25: a session double that loads nothing, and the task that it creates.
 private final class TaskDouble: URLSessionDataTask, @unchecked Sendable {
     private let body: @Sendable () -> Void
     private(set) var resumes = 0
@@ -60,7 +60,7 @@ private final class SessionDouble: URLSession, @unchecked Sendable {
     }
 }
 
-/// Shape 26: doubles of upload and download tasks.
+/// Example test doubles 26: an upload task and a download task.
 private final class UploadDouble: URLSessionUploadTask, @unchecked Sendable {
     override init() {}
     override func resume() {}
@@ -74,7 +74,7 @@ private final class DownloadDouble: URLSessionDownloadTask, @unchecked Sendable 
     }
 }
 
-/// Shape 27: a configuration with a constant of the program, and one of a subclass.
+/// Test design 27: the program defines a session configuration once. A subclass of the configuration returns it.
 extension URLSessionConfiguration {
     fileprivate static var mocked: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.default
@@ -90,13 +90,13 @@ private final class ConfigurationDouble: URLSessionConfiguration, @unchecked Sen
     override class var `default`: URLSessionConfiguration { .mocked }
 }
 
-/// Shape 28: a response with values that a program fakes.
+/// Shape 28: a response whose values are set by the test.
 private final class ResponseDouble: HTTPURLResponse, @unchecked Sendable {
     override var statusCode: Int { 418 }
     override var suggestedFilename: String? { "teapot" }
 }
 
-/// Shape 29: spies of the stores.
+/// Shape 29: spies, which are subclasses of the stores that record calls.
 private final class CacheSpy: URLCache, @unchecked Sendable {
     let stored = Box<[URL]>([])
 
@@ -121,7 +121,8 @@ private final class CredentialSpy: URLCredentialStorage, @unchecked Sendable {
     }
 }
 
-/// Shape 30: records answers, then replays them. A property of the request prevents recursion.
+/// Program shape 30: a `URLProtocol` that records answers and replays them later. It marks its own requests with a
+/// property, so that it does not handle them again.
 private final class RecordingProtocol: URLProtocol, @unchecked Sendable {
     static let tape = Mutex<[URL: (HTTPURLResponse, Data)]>([:])
     private static let mark = "RecordingProtocol"
@@ -157,7 +158,7 @@ private final class RecordingProtocol: URLProtocol, @unchecked Sendable {
     }
 }
 
-/// Shape 31: a client double, to test a protocol class without a session.
+/// Program shape 31: a test double of the client, to test a protocol class without a session.
 private final class ClientDouble: NSObject, URLProtocolClient, Sendable {
     let calls = Box<[String]>([])
 

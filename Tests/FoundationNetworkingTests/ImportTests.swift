@@ -1,4 +1,4 @@
-// A source as written for Linux and Apple platforms. The language mode is Swift 6.
+// Source code as written for both Linux and Apple platforms, in the Swift 6 language mode.
 import Foundation
 import Testing
 
@@ -6,7 +6,7 @@ import Testing
     import FoundationNetworking
 #endif
 
-/// Answers requests to one host.
+/// A URL protocol that answers requests to one host.
 final class GreetingProtocol: URLProtocol, @unchecked Sendable {
     override class func canInit(with request: URLRequest) -> Bool { request.url?.host == "greeting.test" }
     override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }

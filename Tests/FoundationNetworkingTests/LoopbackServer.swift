@@ -3,7 +3,7 @@ import Causeway
 import Dispatch
 import Foundation
 
-/// Accepts connections and answers their requests.
+/// A test server that accepts connections and answers their requests.
 final class LoopbackServer: Sendable {
     private let listener: NWListener
     /// The port that the kernel chose.
@@ -26,7 +26,7 @@ final class LoopbackServer: Sendable {
     deinit { listener.cancel() }
 }
 
-/// The server's side of one connection. All of it runs on one queue.
+/// The server's side of one connection. All its methods run on one queue.
 private final class LoopbackPeer: @unchecked Sendable {
     private let connection: NWConnection
     private let answer: @Sendable (Asked) -> Answer
@@ -93,7 +93,8 @@ private final class LoopbackPeer: @unchecked Sendable {
         return nil
     }
 
-    /// Sends an answer. Returns `false` if the answer is to close the connection.
+    /// Sends an answer. If the answer is a failure, sends nothing and returns `false`. The caller must then close the
+    /// connection.
     private func send(_ answer: Answer) -> Bool {
         guard answer.failure == nil else { return false }
         var head = "HTTP/1.1 \(answer.status) -\r\n"

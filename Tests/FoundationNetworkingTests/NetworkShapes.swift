@@ -1,9 +1,9 @@
-// Shapes that need a server: cookies, credentials, progress of uploads, and functions of Foundation that block.
+// Test cases that need a server: cookies, credentials, upload progress, and blocking functions in Foundation.
 import Foundation
 import FoundationNetworking
 import Testing
 
-/// Shape 51: answers a challenge with a password.
+/// Client design 51: a delegate that answers an authentication challenge with a password.
 private final class LoginDelegate: NSObject, URLSessionTaskDelegate, Sendable {
     let failures = Box<[Int]>([])
 
@@ -18,7 +18,7 @@ private final class LoginDelegate: NSObject, URLSessionTaskDelegate, Sendable {
     }
 }
 
-/// Shape 52: the same, with an `async` method.
+/// Shape 52: a login delegate with an `async` method.
 private final class AsyncLoginDelegate: NSObject, URLSessionTaskDelegate, Sendable {
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
@@ -27,7 +27,7 @@ private final class AsyncLoginDelegate: NSObject, URLSessionTaskDelegate, Sendab
     }
 }
 
-/// Shape 53: observes the progress of an upload.
+/// Test shape 53: a delegate that observes an upload's progress.
 private final class ProgressDelegate: NSObject, URLSessionTaskDelegate, Sendable {
     let totals = Box<[Int64]>([])
 

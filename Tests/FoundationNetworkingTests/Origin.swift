@@ -1,9 +1,9 @@
-// Answers requests without a network, with a URLProtocol. Each server has another host name.
+// A `URLProtocol` that answers requests without a network. Each simulated server has its own host name.
 import Foundation
 import FoundationNetworking
 import Synchronization
 
-/// A request as the server sees it.
+/// A request that the test server has received.
 struct Asked: Sendable {
     var method: String
     var path: String
@@ -11,7 +11,7 @@ struct Asked: Sendable {
     var fields: [String: String]
     var body: Data
 
-    /// Returns the value of a header field, whose name may be spelled in any case.
+    /// Returns the value of a header field. The name may have any letter case.
     func field(_ name: String) -> String? {
         fields.first { $0.key.caseInsensitiveCompare(name) == .orderedSame }?.value
     }
@@ -36,14 +36,15 @@ struct Answer: Sendable {
     static func failing(_ code: URLError.Code) -> Answer { Answer(failure: URLError(code)) }
 }
 
-/// Where a server is.
+/// Where the simulated server of a test runs.
 enum Place: Sendable {
     /// Behind a URLProtocol.
     case mock
-    /// On the loopback interface.
+    /// The server listens on the loopback interface.
     case loopback
 
-    /// The places of the tests with arguments: in Swift 5 mode the mock is enough, because the library is the same.
+    /// The places in which the parameterized tests run. In Swift 5 mode the mock is enough, because the library code is
+    /// the same.
     static var tested: [Place] {
         #if swift(>=6)
             [.mock, .loopback]
@@ -106,7 +107,7 @@ final class Origin: Sendable {
     }
 }
 
-/// Carries requests to the origins.
+/// A `URLProtocol` that carries requests to the test's origins.
 final class OriginProtocol: URLProtocol, @unchecked Sendable {
     override class func canInit(with request: URLRequest) -> Bool { origin(of: request) != nil }
     override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
@@ -158,7 +159,7 @@ final class OriginProtocol: URLProtocol, @unchecked Sendable {
     }
 }
 
-/// A value that closures of several threads change.
+/// A value that closures on several threads change.
 final class Box<Value: Sendable>: Sendable {
     private let value: Mutex<Value>
 

@@ -1,9 +1,9 @@
-// Asynchronous sequences, groups and cancellation.
+// Test programs with asynchronous sequences, task groups and cancellation.
 import Foundation
 import FoundationNetworking
 import Testing
 
-/// Shape 7: events of a server, from the bytes of a response (HTML Standard, server-sent events).
+/// Program shape 7: parses server-sent events from the bytes of a response (HTML Standard).
 private struct ServerEvents<Bytes: AsyncSequence>: AsyncSequence where Bytes.Element == UInt8 {
     var bytes: Bytes
 
@@ -30,7 +30,7 @@ private struct ServerEvents<Bytes: AsyncSequence>: AsyncSequence where Bytes.Ele
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(bytes: bytes.makeAsyncIterator()) }
 }
 
-/// Shape 8: a stream of content made from a delegate.
+/// Shape 8: a delegate that turns the content into a stream.
 private final class StreamingDelegate: NSObject, URLSessionDataDelegate, Sendable {
     let continuation: AsyncThrowingStream<Data, any Error>.Continuation
 
@@ -60,7 +60,7 @@ extension URLSession {
     }
 }
 
-/// Shape 9: pages, one after the other, by the Link field (RFC 8288).
+/// Example sequence 9: loads a list of pages. Each response names the next page in its `Link` field (RFC 8288).
 private struct Pages: AsyncSequence {
     var first: URL
     var session: URLSession
@@ -83,7 +83,7 @@ private struct Pages: AsyncSequence {
     func makeAsyncIterator() -> AsyncIterator { AsyncIterator(next: first, session: session) }
 }
 
-/// Shape 10: equal requests in flight share one load.
+/// Shape 10: equal requests share one load while it is in progress.
 private actor Deduplicator {
     private var running: [URL: Task<Data, any Error>] = [:]
     let session: URLSession
@@ -199,7 +199,7 @@ struct SequenceShapes {
     }
 }
 
-/// Never answers.
+/// A URL protocol that never answers a request.
 final class SilentProtocol: URLProtocol, @unchecked Sendable {
     static var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral

@@ -3,7 +3,7 @@ import FoundationNetworking
 import FoundationXML
 import Testing
 
-/// Collects the text of a document.
+/// A parser delegate that collects a document's text.
 private final class TextCollector: NSObject, XMLParserDelegate {
     var text = ""
 

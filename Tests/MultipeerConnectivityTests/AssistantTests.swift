@@ -36,7 +36,7 @@ struct AssistantTests {
         settle()
     }
 
-    /// Waits for the work that waits now.
+    /// Waits until all work that is queued now has run.
     private func settle() { questions.queue.sync {} }
 
     @Test("Stopping declines the question on the terminal and all that wait, also after others were refused")
@@ -49,7 +49,7 @@ struct AssistantTests {
         core.stop()
         settle()
         #expect(answers.all == [Bool](repeating: false, count: 37))
-        // The next invitation is asked again.
+        // All earlier invitations have been refused. The program is asked about the next invitation again.
         invite(1)
         #expect(answers.all.count == 37)
         core.stop()
@@ -75,7 +75,7 @@ struct AssistantTests {
             } _: {
                 answer.resume(returning: $0)
             }
-            // The question is taken, and then shown.
+            // The first `settle()` takes the question, and the second one shows it.
             settle()
             settle()
             terminal.type([])

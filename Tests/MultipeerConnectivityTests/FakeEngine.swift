@@ -6,7 +6,7 @@ import Testing
 @testable import CausewayPeers
 @testable import MultipeerConnectivity
 
-/// A session whose engine is a double: tests cause the events, in any order, and see the calls.
+/// A session engine for tests. A test causes its events in any order, and inspects the calls to it.
 final class FakeEngine: SessionEngine {
     private struct State: Sendable {
         var calls: [String] = []
@@ -57,7 +57,7 @@ final class FakeEngine: SessionEngine {
     func leave() { record("leave") }
 }
 
-/// A session core with doubles, and a log of its delegate calls.
+/// A session core that uses fake engines and logs its delegate calls.
 final class FakeSession: NSObject, MCSessionDelegate, @unchecked Sendable {
     // SAFETY: all properties are values behind locks, except `session`, which is never changed.
     let session: MCSession
@@ -89,19 +89,19 @@ final class FakeSession: NSObject, MCSessionDelegate, @unchecked Sendable {
         init(_ value: FakeSession) { self.value = value }
     }
 
-    /// The engine of the current life. Made by the first use.
+    /// Returns the engine that the session currently uses. The first use of the session creates it.
     func engine() -> FakeEngine? {
         session.cancelConnectPeer(MCPeerID(displayName: "absent"))
         core.queue.sync {}
         return engines.withLock { $0.last }
     }
 
-    /// Causes an event on the queue of the session, as the engine does, and waits for its end.
+    /// Delivers an event on the session's queue, like the real engine. Returns after the session has handled the event.
     func cause(_ event: GroupEvent, by engine: FakeEngine?) {
         core.queue.sync { engine?.handler(event) }
     }
 
-    /// The calls of the delegate, after all that wait.
+    /// The delegate calls so far. Waits until all queued calls have been made.
     var log: [String] {
         core.queue.sync {}
         return entries.withLock { $0 }

@@ -22,6 +22,6 @@ final class FakeTerminal: Terminal {
     }
     func endReading() { state.withLock { $0.handler = nil } }
 
-    /// Types bytes; none for the end of input.
+    /// Types bytes on the fake terminal. An empty array means the end of input.
     func type(_ bytes: [UInt8]) { state.withLock { $0.handler }?(bytes) }
 }

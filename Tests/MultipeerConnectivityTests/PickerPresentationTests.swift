@@ -8,7 +8,7 @@ import Testing
 @MainActor
 @Suite("The picker's presentation")
 struct PickerPresentationTests {
-    /// A browser without a network.
+    /// A test browser that uses no network. It only logs its start and stop.
     private final class Browser: MCNearbyServiceBrowser {
         var log: [String] = []
         override func startBrowsingForPeers() { log.append("start") }
@@ -36,7 +36,7 @@ struct PickerPresentationTests {
 
     private var cancelCount: Int { delegate.cancelCount.withLock { $0 } }
 
-    /// Waits for the blocks that wait on the main queue.
+    /// Waits until the main queue has run all blocks that were added before this call.
     private func turn() async {
         await withCheckedContinuation { done in DispatchQueue.main.async { done.resume() } }
     }

@@ -1,7 +1,7 @@
 import MultipeerConnectivity
 import Testing
 
-/// Keeps the peer of a program in its settings, and makes another one when the name changes.
+/// Stores the local peer in the program's settings. If the display name has changed, creates a new peer.
 struct PeerStore {
     let defaults: UserDefaults
 
@@ -19,7 +19,7 @@ struct PeerStore {
     }
 }
 
-/// Connects by data that a server or a QR code carries.
+/// Connects peers with data that a server or a QR code transports.
 final class CustomDiscovery {
     let session: MCSession
     init(_ session: MCSession) { self.session = session }
@@ -35,7 +35,7 @@ final class CustomDiscovery {
     func giveUp(_ peer: MCPeerID) { session.cancelConnectPeer(peer) }
 }
 
-/// The picker and its coordinator.
+/// Creates a peer picker, and receives its events.
 @MainActor
 final class PickerCoordinator: NSObject, MCBrowserViewControllerDelegate {
     private(set) var endings: [String] = []
@@ -63,7 +63,7 @@ final class PickerCoordinator: NSObject, MCBrowserViewControllerDelegate {
     }
 }
 
-/// A chat that lets the assistant ask about invitations.
+/// A chat program with an advertiser assistant, which asks the user about invitations.
 final class AssistedChat: NSObject, MCAdvertiserAssistantDelegate {
     let session: MCSession
     let assistant: MCAdvertiserAssistant
@@ -78,7 +78,7 @@ final class AssistedChat: NSObject, MCAdvertiserAssistantDelegate {
     func advertiserAssistantWillPresentInvitation(_ advertiserAssistant: MCAdvertiserAssistant) {}
 }
 
-/// What a program tells its user about an error.
+/// Returns the text that a program shows to its user for an error.
 func message(for error: any Error) -> String {
     switch error {
     case MCError.notConnected: return "gone"

@@ -2,7 +2,7 @@ import Foundation
 import MultipeerConnectivity
 import Testing
 
-/// Asynchronous functions over the completion handlers.
+/// Asynchronous versions of the methods with completion handlers.
 extension MCSession {
     func sendFile(_ url: URL, named name: String, to peer: MCPeerID) async throws {
         try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
@@ -13,7 +13,7 @@ extension MCSession {
     }
 }
 
-/// Sends files and shows how far they are, by polling.
+/// Sends files, and checks regularly how much of each file was sent.
 final class FileDrop {
     private let session: MCSession
     private(set) var transfers: [(name: String, progress: Progress)] = []
@@ -38,7 +38,7 @@ final class FileDrop {
     func cancelAll() { for transfer in transfers { transfer.progress.cancel() } }
 }
 
-/// Writes a stream on a thread with a run loop.
+/// Writes content to a stream, on a thread with a run loop.
 final class StreamSender: NSObject, StreamDelegate {
     private let output: OutputStream
     private var waiting: [UInt8]
@@ -64,7 +64,7 @@ final class StreamSender: NSObject, StreamDelegate {
     }
 }
 
-/// Doubles for the tests of an application.
+/// Fake MultipeerConnectivity classes, as an application's tests use them.
 final class SessionDouble: MCSession {
     var peers: [MCPeerID] = []
     private(set) var sent: [(Data, [MCPeerID], MCSessionSendDataMode)] = []
@@ -92,7 +92,7 @@ final class BrowserDouble: MCNearbyServiceBrowser {
     }
 }
 
-/// A game in which players take turns, by the order of their names.
+/// A turn-based game. Players take turns in the order of their names.
 struct TurnGame {
     enum Message: Codable, Equatable {
         case move(column: Int, row: Int)
@@ -135,7 +135,7 @@ struct TransferPrograms {
             _ = try session.startStream(withName: "log", toPeer: other)
             Issue.record("a stream was opened")
         } catch MCError.notConnected {
-            // Expected.
+            // The test expects this error.
         } catch {
             Issue.record(error)
         }

@@ -3,7 +3,8 @@ import Testing
 
 // Programs as written for Apple's framework, in Swift 6 mode: only the module itself is imported.
 
-/// One object that advertises, browses and owns the session. State belongs to the main actor, delegate methods hop there.
+/// One object advertises, browses and owns the session. Its state belongs to the main actor, and its delegate methods
+/// switch to the main actor.
 @MainActor
 final class ConnectionManager: NSObject {
     private(set) var connected: [String] = []
@@ -88,7 +89,7 @@ extension ConnectionManager: MCNearbyServiceAdvertiserDelegate, MCNearbyServiceB
     nonisolated func browser(_ browser: MCNearbyServiceBrowser, lostPeer peerID: MCPeerID) {}
 }
 
-/// A wrapper with closures instead of delegates.
+/// A wrapper that turns the session's delegate calls into closure calls.
 final class ClosureLink: NSObject, MCSessionDelegate, @unchecked Sendable {
     var onState: ((MCPeerID, MCSessionState) -> Void)?
     var onData: ((MCPeerID, Data) -> Void)?
@@ -181,7 +182,7 @@ actor PeerHub {
     }
 }
 
-/// A class of the main actor whose conformance is checked at run time.
+/// A class on the main actor. Its conformance to the delegate protocol is checked at run time.
 @MainActor
 final class BrowserModel: NSObject, @preconcurrency MCNearbyServiceBrowserDelegate {
     private(set) var peers: [MCPeerID: [String: String]] = [:]

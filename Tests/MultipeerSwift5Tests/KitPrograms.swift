@@ -2,7 +2,7 @@ import Foundation
 import MultipeerConnectivity
 import Testing
 
-// Programs as written for Apple's framework before Swift 6.
+// Source code as programs contained it for Apple's framework before Swift 6.
 
 // MARK: Global functions and closures
 
@@ -40,7 +40,7 @@ class Transceiver: NSObject, MCSessionDelegate, MCNearbyServiceAdvertiserDelegat
         browser.delegate = self
     }
 
-    /// Both sides advertise and browse; the one with the greater hash invites.
+    /// Both peers advertise and browse. The peer with the greater hash value invites the other.
     func browser(
         _ browser: MCNearbyServiceBrowser, foundPeer peerID: MCPeerID, withDiscoveryInfo info: [String: String]?
     ) {

@@ -2,7 +2,7 @@ import Foundation
 import MultipeerConnectivity
 import Testing
 
-/// A chat controller with the assistant and the picker.
+/// A chat view controller that uses the advertiser assistant and the browser view controller.
 class ChatController: NSObject, MCSessionDelegate, MCBrowserViewControllerDelegate {
     var peerID: MCPeerID!
     var mcSession: MCSession!
@@ -78,7 +78,7 @@ class ChatController: NSObject, MCSessionDelegate, MCBrowserViewControllerDelega
     }
 }
 
-/// A tracker of connection states by peer, with a lock.
+/// Stores the connection state of each peer. A lock protects the states.
 final class PeerTable {
     private let lock = NSLock()
     private var states = [MCPeerID: MCSessionState]()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import nw
 
-/// The table of `nw browse` on a terminal.
+/// Tests the table that `nw browse` shows on a terminal.
 @Suite("Table of services")
 struct BrowseTableTests {
     @Test("Columns are aligned, also below names of wide and combining characters")

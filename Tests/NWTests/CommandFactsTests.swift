@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension LoopbackCommands {
-    /// Facts that commands print: time lines of failed connections, available paths, and JSON.
+    /// Tests the information that commands print: timelines of failed connections, available paths, and JSON.
     @Suite("Facts printed by commands")
     struct CommandFactsTests {
         private struct Report: Decodable {
@@ -67,7 +67,8 @@ extension LoopbackCommands {
                 for line in lines {
                     let object = try JSONSerialization.jsonObject(with: Data(line.utf8)) as? [String: Any]
                     #expect(object != nil, "\(line)")
-                    // A capture time has nine decimals, more than a floating-point number keeps.
+                    // Skip the capture time. It has nine decimals, so it is printed as text: a floating-point number
+                    // would lose digits.
                     let values = (object ?? [:]).filter { $0.key != "time" }.values
                     for case let text as String in values { #expect(Double(text) == nil, "\(line)") }
                 }

@@ -31,7 +31,8 @@ struct CommandHelpTests {
         let start = try #require(help.firstIndex(of: "Examples:"))
         let examples = help[(start + 1)...].prefix { !$0.isEmpty }
         #expect(!examples.isEmpty)
-        // A line that does not begin with spaces is the rest of an example that the parser has wrapped.
+        // Every line of the examples must begin with spaces. A line without them is the second half of an example that
+        // the argument parser has wrapped.
         #expect(examples.filter { $0.count > 72 || !$0.hasPrefix("  ") } == [])
     }
 
@@ -72,13 +73,13 @@ struct CommandHelpTests {
     @Test("Every command, option and argument has a help text that is a sentence")
     func texts() throws {
         let commands = try Self.allCommands()
-        // The parser does not list `serve http` and `serve upload`.
+        // The parser does not list the commands `serve http` and `serve upload`, so subtract them.
         #expect(commands.count == Self.names.count - NW.serveCommands.count)
         for command in commands {
             #expect(command.abstract?.hasSuffix(".") == true, "nw \(command.commandName)")
             for argument in command.arguments ?? [] {
                 let text = argument.abstract ?? ""
-                // The default value may follow the sentence.
+                // The sentence in a help text can be followed by the default value.
                 let sentence = text.replacing(#/\ \(default: .*\)$/#, with: "")
                 let isSentence = sentence.hasSuffix(".") && sentence.first?.isLowercase == false
                 #expect(isSentence, "nw \(command.commandName): \(argument.label): \(text)")

@@ -5,7 +5,7 @@ import Testing
 @testable import nw
 
 extension LoopbackCommands {
-    /// Options with the spelling of ping, tcpdump, nmap and netcat, and the messages for mistakes.
+    /// Tests options that are spelled as in ping, tcpdump, nmap and netcat, and the messages for wrong options.
     @Suite("Familiar options")
     struct FamiliarOptionsTests {
         struct Words: CustomTestStringConvertible, Sendable {
@@ -89,7 +89,7 @@ extension LoopbackCommands {
 
         struct Mistake: CustomTestStringConvertible, Sendable {
             var arguments: [String]
-            /// The expected parts of standard error.
+            /// Texts that standard error must contain.
             var parts: [String]
             var testDescription: String { arguments.joined(separator: " ") }
         }

@@ -4,7 +4,7 @@ import Testing
 @testable import nw
 
 extension LoopbackCommands {
-    /// `nw send` and `nw receive`.
+    /// Tests for `nw send` and `nw receive`.
     @Suite("File transfer")
     struct FileTransferTests {
         @Test("Several files over one connection match by the system's checksum tool")

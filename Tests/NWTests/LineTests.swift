@@ -4,7 +4,7 @@ import Testing
 
 @testable import nw
 
-/// Splitting the input of `nw chat` into lines, for any fragmentation.
+/// Tests how `nw chat` splits its input into lines, for any fragmentation.
 @Suite("Lines")
 struct LineTests {
     private static let longest = String(repeating: "x", count: LineFormat.limit)

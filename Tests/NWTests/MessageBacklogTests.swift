@@ -3,7 +3,7 @@ import Testing
 
 @testable import nw
 
-/// Messages of `nw group` that wait for standard output.
+/// Tests the `nw group` messages that wait for standard output.
 @Suite("Waiting messages")
 struct MessageBacklogTests {
     @Test("A flood of messages is bounded, and only the first drop is reported", arguments: [0, 1, 60_000])

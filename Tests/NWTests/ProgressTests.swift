@@ -4,7 +4,7 @@ import Testing
 
 @testable import nw
 
-/// The line that shows the progress of a transfer.
+/// Tests the line that shows a transfer's progress.
 @Suite("Progress on a terminal")
 struct ProgressTests {
     static let names = [

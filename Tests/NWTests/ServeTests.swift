@@ -32,7 +32,7 @@ extension LoopbackCommands {
                 let first = try scratch.startNW(["serve", "echo", "--port", "0", "--udp", "--host", "127.0.0.1", "-v"])
                 let port = NWEndpoint.Port(integerLiteral: try await first.announcedPort())
                 let parameters = NWParameters.udp
-                // The server on another host with an equal port.
+                // Simulates a server on another host that uses the same port.
                 parameters.requiredLocalEndpoint = .hostPort(host: "127.0.0.2", port: port)
                 let twin = NWConnection(host: "127.0.0.1", port: port, using: parameters)
                 defer { twin.cancel() }

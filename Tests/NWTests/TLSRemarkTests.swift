@@ -2,7 +2,7 @@ import Testing
 
 @testable import nw
 
-/// Remarks of `nw tls` on the dates of certificates.
+/// Tests the remarks of `nw tls` about certificate dates.
 @Suite("Remarks on certificates")
 struct TLSRemarkTests {
     static let now: Int64 = 1_800_000_000

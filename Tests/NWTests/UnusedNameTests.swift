@@ -4,7 +4,7 @@ import Testing
 
 @testable import nw
 
-/// Names of files that a server chooses.
+/// Tests file names that a server chooses.
 @Suite("Unused names")
 struct UnusedNameTests {
     @Test(

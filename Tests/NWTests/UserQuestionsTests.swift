@@ -2,8 +2,7 @@ import Testing
 
 @testable import nw
 
-/// Questions of `nw peers pair --compare`.
-/// How many questions are open now, and were at most.
+/// Counts the questions of `nw peers pair --compare` that are open now, and the most that were open at one time.
 private actor OpenQuestions {
     private var count = 0
     private(set) var most = 0

@@ -26,7 +26,7 @@ private func makeMailConnection(_ report: @escaping @Sendable (NWError) -> Void)
     return connection
 }
 
-/// A camera: frames over UDP, at the rate that the transport accepts.
+/// A camera that sends frames over UDP, as fast as the transport accepts them.
 private final class FrameSender: @unchecked Sendable {
     let connection: NWConnection
 
@@ -70,7 +70,7 @@ private func readHeader(_ connection: NWConnection) {
     connection.receiveMessage { completeContent, _, _, _ in print(completeContent?.count ?? 0) }
 }
 
-/// A viewer: a listener with a Bonjour service.
+/// The viewer side of the camera program: a listener with a Bonjour service.
 private func makeListener(_ take: @escaping @Sendable (NWConnection) -> Void) throws -> NWListener {
     let listener = try NWListener(using: .udp)
     listener.service = NWListener.Service(type: "_camera._udp")
@@ -120,7 +120,7 @@ private func watchPaths(_ report: @escaping @Sendable (NWPath) -> Void) -> NWPat
     return monitor
 }
 
-/// TLS with pre-shared keys, as in peer-to-peer games, and with a custom choice of certificate.
+/// Returns TLS options with a pre-shared key, as in peer-to-peer games, and with a custom choice of certificate.
 private func makeTLSOptions(passcode: String, queue: DispatchQueue) -> NWProtocolTLS.Options {
     let options = NWProtocolTLS.Options()
     let key = Data(passcode.utf8).withUnsafeBytes { DispatchData(bytes: $0) }
@@ -198,7 +198,7 @@ private func makeWebSocket(_ url: URL) -> NWConnection {
     return connection
 }
 
-/// A game's message format: a type and a length before each message.
+/// A game's message format. Each message begins with a type and a length.
 private final class GameProtocol: NWProtocolFramerImplementation {
     static let definition = NWProtocolFramer.Definition(implementation: GameProtocol.self)
     static var label: String { "game" }
@@ -234,7 +234,7 @@ private final class GameProtocol: NWProtocolFramerImplementation {
     }
 }
 
-/// A proxy client: returns the error for a status. Some of these errors have no number on Linux.
+/// Returns the error for a proxy's HTTP status. Some of these errors have no number on Linux.
 private func proxyFailure(status: Int) -> NWError? {
     switch status {
     case 200: nil

@@ -2,7 +2,7 @@
 import Network
 import Testing
 
-/// A server checker: one handshake per version.
+/// Checks a server with one handshake for each TLS version.
 private enum VersionCheck {
     static let versions: [tls_protocol_version_t] = [.TLSv12, .TLSv13]
     static let oldest = tls_protocol_version_t(rawValue: 0x0301)!
@@ -17,7 +17,7 @@ private enum VersionCheck {
     }
 }
 
-/// A device with a private authority, reached by its address.
+/// Returns TLS options for a device that is reached by its address. A private authority has issued its certificate.
 private func makeDeviceOptions(authority: Data, queue: DispatchQueue) -> NWProtocolTLS.Options? {
     guard let anchor = SecCertificateCreateWithData(nil, authority as CFData) else { return nil }
     let options = NWProtocolTLS.Options()
@@ -54,7 +54,8 @@ private func isPinned(_ trust: sec_trust_t, _ pins: Set<Data>) -> Bool {
     return pins.contains(bytes)
 }
 
-/// Pins that are keys, and an exported session secret with a label given as bytes.
+/// Returns whether the server's key is pinned. Also exports a secret from the TLS session. The label of the secret is
+/// given as bytes.
 private func isKnown(_ trust: SecTrust, _ metadata: sec_protocol_metadata_t, _ pins: [SecKey]) -> Bool {
     guard let key = SecTrustCopyKey(trust), pins.contains(key), Set(pins).count == pins.count else { return false }
     let label = Array("EXPORTER-made-example".utf8)
@@ -76,12 +77,12 @@ private func makePinnedOptions(_ pins: [SecKey], queue: DispatchQueue) -> NWProt
     return options
 }
 
-/// Sleeps in the form used before `Duration` existed.
+/// Sleeps for a time in milliseconds. Uses the form of `Task.sleep` that existed before `Duration`.
 private func rest(milliseconds: UInt64) async throws {
     try await Task.sleep(nanoseconds: milliseconds * NSEC_PER_SEC / MSEC_PER_SEC)
 }
 
-/// An identity from an archive, by the C interface.
+/// Reads an identity from a PKCS #12 archive with the C functions.
 private func readIdentity(_ archive: Data, password: String) -> (sec_identity_t?, OSStatus) {
     var items: CFArray?
     let options = [kSecImportExportPassphrase as String: password]
@@ -92,7 +93,7 @@ private func readIdentity(_ archive: Data, password: String) -> (sec_identity_t?
     return (sec_identity_create(item as! SecIdentity), status)
 }
 
-/// A key in memory, saved in its external form and read again.
+/// Creates a key in memory, saves it in its external form, and reads it again.
 private func makeKey(bits: Int) throws -> (key: SecKey, saved: Data) {
     let attributes: [String: Any] = [
         kSecAttrKeyType as String: kSecAttrKeyTypeECSECPrimeRandom,
@@ -112,7 +113,7 @@ private func makeKey(bits: Int) throws -> (key: SecKey, saved: Data) {
     return (read, saved)
 }
 
-/// A signature that the key supports, checked with its other half.
+/// Signs a message with an algorithm that the key supports. Checks the signature with the public key.
 private func isSigned(_ message: Data, with key: SecKey) -> Bool {
     let algorithm: SecKeyAlgorithm = .ecdsaSignatureMessageX962SHA256
     var error: Unmanaged<CFError>?
@@ -122,7 +123,7 @@ private func isSigned(_ message: Data, with key: SecKey) -> Bool {
     return SecKeyVerifySignature(other, algorithm, message as CFData, signature as CFData, &error)
 }
 
-/// The last day of a certificate, as on macOS before version 15.
+/// Returns the last day of a certificate's validity. This is the method for macOS before version 15.
 private func expiry(of certificate: SecCertificate) -> Date? {
     guard
         let values = SecCertificateCopyValues(certificate, [kSecOIDX509V1ValidityNotAfter] as CFArray, nil)
@@ -132,7 +133,7 @@ private func expiry(of certificate: SecCertificate) -> Date? {
     return Date(timeIntervalSinceReferenceDate: number.doubleValue)
 }
 
-/// The name of the negotiated cipher suite, by its number in the old form.
+/// Returns the name of the negotiated cipher suite with this number; `nil` for an unexpected suite.
 private func suiteName(_ number: UInt16) -> String? {
     switch number {
     case UInt16(TLS_AES_128_GCM_SHA256): "AES-GCM of TLS 1.3"

@@ -1,4 +1,4 @@
-// Programs for the structured interface of 2025, in the form they have for Apple's framework. Compiled in Swift 6 and in Swift 5 mode.
+// Test programs for Apple's structured interface of 2025. They are compiled in Swift 6 mode and in Swift 5 mode.
 import Network
 import Testing
 
@@ -80,7 +80,7 @@ struct StructuredProgramTests {
     func errors() async {
         let endpoint = endpoint
         await #expect(throws: NWError.posix(.ENOTSUP)) { try await tunnel(to: endpoint) }
-        // No program listens or advertises at these endpoints, so the calls wait.
+        // Nothing listens or advertises at these endpoints, so the calls keep waiting.
         let programs: [@Sendable () async throws -> Void] = [
             { try await talk(to: endpoint) }, { try await exchange(with: endpoint) }, { _ = try await browse() },
             {
@@ -96,7 +96,7 @@ struct StructuredProgramTests {
             task.cancel()
             await #expect(throws: NWError.self) { try await task.value }
         }
-        // Without a certificate the TLS server fails, before it advertises.
+        // Without a certificate, the TLS server fails before it advertises its service.
         let server = Task { try await serve() }
         server.cancel()
         await #expect(throws: NWError.self) { try await server.value }

@@ -1,4 +1,4 @@
-// Programs as people write them for Apple platforms in Swift 6 mode.
+// Tests programs written as for Apple platforms in Swift 6 mode.
 import CausewayURLLoading
 import Foundation
 import Synchronization
@@ -44,7 +44,7 @@ final class APIProtocol: URLProtocol, @unchecked Sendable {
     override func stopLoading() {}
 }
 
-/// A delegate that is an observable object of an actor.
+/// A delegate object that belongs to the main actor.
 @MainActor
 final class Model: NSObject {
     var progress = 0.0
@@ -62,7 +62,7 @@ final class Model: NSObject {
     }
 }
 
-/// A delegate of one task with the `async` forms.
+/// A delegate for one task that implements the `async` versions of the methods.
 final class TaskDelegate: NSObject, URLSessionTaskDelegate {
     let metrics = Mutex<URLSessionTaskMetrics?>(nil)
 
@@ -79,7 +79,7 @@ final class TaskDelegate: NSObject, URLSessionTaskDelegate {
     }
 }
 
-/// A storage of a program.
+/// A cookie storage subclass as in a program. It counts the cookies that are stored.
 final class CountingCookies: HTTPCookieStorage, @unchecked Sendable {
     let count = Mutex(0)
 

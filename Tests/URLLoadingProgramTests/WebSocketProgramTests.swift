@@ -2,7 +2,7 @@ import CausewayURLLoading
 import Foundation
 import Testing
 
-/// A double of a WebSocket task, as the tests of programs have it.
+/// A test double of a WebSocket task, as in the tests of programs.
 private final class FakeWebSocketTask: URLSessionWebSocketTask, @unchecked Sendable {
     override func receive(completionHandler: @escaping @Sendable (Result<Message, any Error>) -> Void) {
         completionHandler(.success(.string("fake")))
@@ -13,7 +13,7 @@ private final class FakeWebSocketTask: URLSessionWebSocketTask, @unchecked Senda
     }
 }
 
-/// Describes a close code as programs do.
+/// Describes a close code, as a program might do it.
 private func describe(_ code: URLSessionWebSocketTask.CloseCode) -> String {
     switch code {
     case .invalid: "open"

@@ -1,5 +1,6 @@
-// Mocks as test suites for Apple platforms declare them: subclasses with an initializer of their own, which calls the plain one of NSObject.
-// Those of metrics leave the call out, as they may if the superclass has no other designated initializer.
+// Mocks, written as in test suites for Apple platforms. Each is a subclass with its own initializer, which calls the
+// plain initializer of NSObject. Mocks of metrics omit this call. Swift permits this only if the superclass has no
+// other designated initializer.
 import CausewayURLLoading
 import Foundation
 import Testing

@@ -1,9 +1,10 @@
-// Programs as people wrote them for Apple platforms before Swift 6: classes without Sendable, handlers without @Sendable.
+// Tests with source code as people wrote it for Apple platforms before Swift 6: the classes are not Sendable, and the
+// handlers are not @Sendable.
 import CausewayURLLoading
 import Foundation
 import Testing
 
-/// A mock as in most test suites.
+/// A mock URL protocol, as in most test suites.
 class StubProtocol: URLProtocol, @unchecked Sendable {
     static var handler: ((URLRequest) throws -> (HTTPURLResponse, Data))?
 
@@ -71,7 +72,7 @@ class OldDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate 
     }
 }
 
-/// Doubles of session and task, as tests without a network have them.
+/// Fake session and task classes, like those in programs that test without a network.
 class FakeTask: URLSessionDataTask, @unchecked Sendable {
     private let closure: () -> Void
 

@@ -4,7 +4,7 @@
 #include <stdint.h>
 #include <sys/socket.h>
 
-/// Ends the process with the name of the call that failed.
+/// Ends the process if `holds` is false. The output names the call that failed.
 void plain_require(bool holds, const char *what);
 int plain_listen(uint16_t *port);
 int plain_connect(uint16_t port);

@@ -39,12 +39,12 @@ struct CacheKills {
             else { throw CocoaError(.coderInvalidValue) }
             let content = Data(repeating: UInt8(version % 256), count: Int.random(in: 0..<60_000))
             cache.storeCachedResponse(CachedURLResponse(response: response, data: content), for: request)
-            // Waits for the queue.
+            // Reading this property waits for the cache's queue.
             if version % 8 == 7 { _ = cache.currentDiskUsage }
         }
     }
 
-    /// Reads all responses, and counts the damaged ones.
+    /// Reads every response in the cache, and counts whole and damaged responses.
     private static func check(_ cache: URLCache) {
         var (whole, damaged) = (0, 0)
         for number in 0..<urlCount {

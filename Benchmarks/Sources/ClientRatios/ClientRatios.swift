@@ -49,7 +49,7 @@ struct ClientRatios {
         for round in 0..<10 {
             for (index, way) in ways.enumerated() {
                 let cost = try await measure(count, way.1)
-                // The first round opens the connections.
+                // The first round also opens the connections, so do not count it.
                 if round > 0 { costs[index].append(cost) }
             }
         }
@@ -84,7 +84,7 @@ struct ClientRatios {
         return Cost(wall: wall / Double(count), processor: (processorTime() - used) / Double(count))
     }
 
-    /// The processor time of this process, in microseconds.
+    /// The processor time that this process has used, in microseconds.
     private static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

@@ -50,7 +50,7 @@ enum DatagramRatios {
     }
 }
 
-/// The number of datagrams so far, and the processor time since the first.
+/// Counts datagrams, and measures the processor time since the first datagram.
 struct Tally {
     private var received = 0
     private var began = 0.0

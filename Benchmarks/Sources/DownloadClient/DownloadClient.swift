@@ -22,12 +22,12 @@ struct DownloadClient {
     }
 }
 
-/// Stores resume data as soon as there is some, and starts the next task after a failure.
+/// A download delegate. It stores resume data as soon as there is some. After a failure, it starts the next task.
 final class Receiver: NSObject, URLSessionDownloadDelegate, @unchecked Sendable {
     private let url: URL
     private let file: URL
     private let state: URL
-    /// The task whose resume data is stored. Used on the delegate queue only.
+    /// The identifier of the task that the stored resume data belongs to. Used only on the delegate queue.
     private var stored = -1
 
     init(_ url: URL, file: URL, state: URL) {
@@ -72,7 +72,7 @@ final class Receiver: NSObject, URLSessionDownloadDelegate, @unchecked Sendable 
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        // Without resume data nothing has arrived, or the data that is stored already goes on being valid.
+        // There is no resume data in two cases: nothing has arrived yet, or the resume data in the file is still valid.
         if let data = (error as? URLError)?.downloadTaskResumeData { try? data.write(to: state, options: .atomic) }
         begin(session)
     }

@@ -47,7 +47,7 @@ struct HTTPClients {
     }
 }
 
-/// The requests that are left, and the failures so far.
+/// The requests that remain, and the number of failures so far.
 final class Load: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let lock = NSLock()
     private let url: URL
@@ -95,7 +95,7 @@ final class Load: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         done?()
     }
 
-    /// Tasks that each load the URL until no request is left.
+    /// Runs several tasks at the same time. Each task loads the URL again and again until no request is left.
     func tasks(_ body: @escaping @Sendable (URLSession, URL) async throws -> URLResponse) async -> Int {
         let session = URLSession(configuration: configuration)
         await withTaskGroup(of: Void.self) { group in

@@ -2,8 +2,11 @@ import Causeway
 import CausewayHTTPServer
 import FoundationEssentials
 
-/// Serves the files of a directory, 1 KiB from memory at `/memory`, any number of zero bytes at `/zeros/N`, and counts uploads to
-/// `/sink` and `/slow-sink`, which pauses for two seconds at 1 MiB and at each further quarter of the content.
+/// An HTTP server for benchmarks. It serves the files of a directory. `/memory` returns 1 KiB from memory, and
+/// `/zeros/N` returns N zero bytes.
+///
+/// `/sink` and `/slow-sink` count the bytes of an upload. `/slow-sink` pauses for two seconds after 1 MiB, and again
+/// after each further quarter of the content.
 ///
 /// usage: HTTPFileServer DIRECTORY PORT [CERTIFICATE KEY]
 @main
@@ -56,7 +59,7 @@ struct HTTPFileServer {
         }
     }
 
-    /// Answers with the number of bytes of the content.
+    /// Responds with the content's byte count.
     private static func counted(_ request: HTTPServerRequest, pauses: Bool) async throws -> HTTPServerResponse {
         let quarter =
             request.queryItems.first { $0.name == "bytes" }.flatMap { Int($0.value) }.map { $0 / 4 } ?? 1 << 28

@@ -38,7 +38,7 @@ struct HTTPMemory {
 enum Memory {
     static var peak: Int { line("VmHWM:") }
     static var current: Int { line("VmRSS:") }
-    /// Without the parts of programs and libraries that are in memory.
+    /// Resident memory that the process itself has allocated. Pages from program files and library files do not count.
     static var anonymous: Int { line("RssAnon:") }
 
     private static func line(_ name: String) -> Int {

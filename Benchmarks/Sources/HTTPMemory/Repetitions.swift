@@ -8,7 +8,7 @@ private func makeSession(_ delegate: (any URLSessionDelegate)? = nil, width: Int
     return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
 }
 
-/// Many requests over kept connections, several at a time.
+/// Sends many requests over persistent connections, with up to 16 requests at the same time.
 final class Growth: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private static let width = 16
     private let url: URL
@@ -25,7 +25,8 @@ final class Growth: NSObject, URLSessionDataDelegate, @unchecked Sendable {
         self.count = count
     }
 
-    /// Returns the resident memory after a tenth of the requests and after all of them, and the number of failures.
+    /// Sends all requests. Returns the resident memory after a tenth of them and after all of them, and the number of
+    /// failures.
     func run(_ style: String) async -> (early: Int, late: Int, failures: Int) {
         let session = makeSession(style == "delegate" ? self : nil, width: Self.width)
         switch style {
@@ -80,7 +81,7 @@ final class Growth: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     }
 }
 
-/// GETs and POSTs to a server that closes idle connections at random moments.
+/// Sends GET and POST requests to a server that closes idle connections at random moments.
 struct StaleConnections: Sendable {
     private let url: URL
 
@@ -118,19 +119,20 @@ struct StaleConnections: Sendable {
     }
 }
 
-/// Requests that are cancelled at random moments.
+/// Measures requests that are cancelled at random times.
 struct Cancellations: Sendable {
     private let url: URL
 
     init(_ url: URL) { self.url = url }
 
-    /// Returns the number of open descriptors before the cancelled requests and afterwards, and of requests that were complete.
+    /// Starts requests and cancels them. Returns the number of open descriptors before and afterwards, and the number
+    /// of requests that were complete.
     func run(_ count: Int) async throws -> String {
         _ = try await cancelled(50)
         let before = Self.descriptorCount
         let complete = try await cancelled(count)
         var after = Self.descriptorCount
-        // Closing is asynchronous.
+        // Closing is asynchronous, so wait until the descriptors are closed.
         for _ in 0..<500 where after > before {
             try await Task.sleep(for: .milliseconds(10))
             after = Self.descriptorCount
@@ -144,7 +146,8 @@ struct Cancellations: Sendable {
         var complete = 0
         for number in 0..<count {
             let task = Task { [url] in try await session.data(from: url) }
-            // Half of the moments are during the establishment of a connection, and before the response.
+            // Cancel each request after a short random time. Half of the requests have a shorter time, so they are
+            // cancelled while the connection is established or before the response.
             try await Task.sleep(for: .microseconds(.random(in: 0..<(number % 2 == 0 ? 400 : 2_000))))
             task.cancel()
             if case .success = await task.result { complete += 1 }

@@ -1,7 +1,7 @@
 import CausewayURLLoading
 import Foundation
 
-/// One transfer of much content. The content is counted and dropped.
+/// Transfers a large amount of content once. The content is only counted, and not stored.
 final class Transfer: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
     private let url: URL
     private let byteCount: Int
@@ -18,7 +18,7 @@ final class Transfer: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
         self.pauses = pauses
     }
 
-    /// Returns the number of transferred bytes.
+    /// Transfers the content in the given style. Returns the number of transferred bytes.
     func run(_ style: String) async throws -> Int {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
@@ -43,7 +43,7 @@ final class Transfer: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
         return count
     }
 
-    /// Creates a file of this length that takes no space.
+    /// Creates a file with this length that occupies no disk space.
     private static func sparseFile(_ byteCount: Int) throws -> URL {
         let file = FileManager.default.temporaryDirectory.appendingPathComponent("http-memory-\(UUID().uuidString)")
         guard FileManager.default.createFile(atPath: file.path, contents: nil) else {
@@ -83,7 +83,7 @@ final class Transfer: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        // The response to an upload is a number.
+        // The response to an upload contains a number. Use this number as the count.
         guard uploadedFile == nil else { return count = Int(String(decoding: data, as: UTF8.self)) ?? 0 }
         count += data.count
         if isPauseDue(at: count) { Thread.sleep(forTimeInterval: 2) }

@@ -3,7 +3,7 @@ import CausewayPackets
 import CausewayTypes
 import Glibc
 
-/// Measures reading and decoding.
+/// Measures how fast packets from a file are read and decoded.
 enum Files {
     static func decode(_ path: String) throws {
         let packets = try Trace.packets(path, 1000)
@@ -41,7 +41,7 @@ enum Files {
     }
 }
 
-/// Measures filters on packets in memory.
+/// Measures packet filters on packets in memory.
 enum Filters {
     private static func time(_ filter: PacketFilter, _ packets: Trace.Packets) -> Double {
         let rounds = 200
@@ -92,8 +92,10 @@ enum Crafting {
         if !payload.isEmpty { packet.add(payload: payload) }
     }
 
-    /// Builds packets that differ in two headers and the payload, and overwrites these parts of the previous packet. The reference program
-    /// does the same, with tags for its headers.
+    /// Measures how fast packets are built. Each step reuses the previous packet, and overwrites two headers and the
+    /// payload.
+    ///
+    /// The reference program does the same. It finds its headers by their tags.
     static func craft(payload: Int) {
         let bytes = [UInt8](repeating: 0x61, count: payload)
         var packet = PacketBuilder()
@@ -117,7 +119,7 @@ enum Crafting {
         PacketGoals.report("ns", time)
     }
 
-    /// Builds each packet from scratch.
+    /// Measures the time to build each packet from scratch.
     static func craftFresh(payload: Int) {
         let bytes = [UInt8](repeating: 0x61, count: payload)
         var packet = PacketBuilder()
@@ -172,7 +174,7 @@ enum Crafting {
     }
 }
 
-/// Captures for some seconds while another program sends.
+/// Captures packets for some seconds while another program sends.
 enum Live {
     static func capture(_ interface: String, seconds: Double, immediate: Bool) throws {
         var options = CaptureOptions(interface: interface)

@@ -2,7 +2,8 @@ import CausewayPackets
 import CausewayTypes
 import Glibc
 
-/// Generated captures, the same on every machine: mostly IPv4, some IPv6, VLAN tags and ARP; TCP, UDP and ICMP.
+/// Generated captures, equal on every machine. Most packets are IPv4, some are IPv6, VLAN-tagged or ARP packets. They
+/// carry TCP, UDP and ICMP.
 enum Trace {
     private struct Source {
         var state: UInt64 = 0x9E37_79B9_7F4A_7C15

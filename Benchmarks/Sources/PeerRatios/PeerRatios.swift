@@ -1,14 +1,16 @@
 import Foundation
 
-/// Compares messages of `PeerSession` with an echo over TLS by `NWConnection`: round trips of 64 bytes, one at a time, both ends in this process.
+/// Benchmark: compares messages of `PeerSession` with an echo over TLS by `NWConnection`. It makes round trips of 64
+/// bytes, one at a time. Both ends are in this process.
 ///
 /// usage: PeerRatios CERTIFICATE KEY [ROUNDTRIPS]
 ///
 /// - CERTIFICATE and KEY: PEM files for the echo, with a P-256 key, as peers have.
 /// - ROUNDTRIPS: The number in each of 9 rounds (default: 3000).
 ///
-/// Needs a network interface with multicast, on which the two peers find each other. Prints the medians of the rounds: processor time and
-/// wall time for each round trip, their ratios, and the 50th and 99th percentile of the wall time.
+/// The program needs a network interface with multicast, on which the two peers find each other. It prints the medians
+/// of the rounds: the processor time and wall time for each round trip, their ratios, and the 50th and 99th percentile
+/// of the wall time.
 @main
 enum PeerRatios {
     private struct Round {
@@ -28,7 +30,7 @@ enum PeerRatios {
             ("TLS echo", try await TLSTrip(certificate: words[1], key: words[2])), ("peers", try await PeerTrip()),
         ]
         var rounds = Array(repeating: [Round](), count: trips.count)
-        // Both run in turn, so that a disturbance of the machine affects both. The first round is not counted.
+        // Alternate both round trips, so that a disturbance of the computer affects both. Do not count the first round.
         for number in 0...9 {
             for (index, (_, trip)) in trips.enumerated() {
                 let round = try await measure(count, trip)
@@ -74,7 +76,7 @@ enum PeerRatios {
     }
 }
 
-/// A way to send bytes to the other end and back.
+/// A connection under measurement: sends bytes to the other end and receives them back.
 protocol RoundTrip: Sendable {
     func run(_ content: Data) async throws
 }

@@ -3,7 +3,7 @@ import CausewayPeers
 import Dispatch
 import Foundation
 
-/// An echo over TLS 1.3 by a listener and a connection.
+/// An echo connection over TLS 1.3, with a listener and a connection in this process.
 final class TLSTrip: RoundTrip {
     private let connection: NWConnection
     private let listener: NWListener
@@ -52,7 +52,7 @@ final class TLSTrip: RoundTrip {
     }
 }
 
-/// Two peers, of which one sends each message back.
+/// Measures the round trips of messages between two peers. One peer sends each message back to the other.
 final class PeerTrip: RoundTrip {
     private let near: PeerSession
     private let far: PeerSession

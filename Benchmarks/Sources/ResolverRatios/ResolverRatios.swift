@@ -18,7 +18,7 @@ struct ResolverRatios {
         }
         if words[1] == "decode" {
             let bytes = contents(of: words[2])
-            // A warm-up, which is not measured.
+            // Run the measured code once before the measurement, to warm up the caches.
             _ = ResolverMeasure.decode(bytes, times: number / 10 + 1)
             let start = seconds(CLOCK_MONOTONIC)
             guard ResolverMeasure.decode(bytes, times: number) > 0 else {
@@ -35,8 +35,8 @@ struct ResolverRatios {
         }
     }
 
-    /// Prints the medians of nine rounds: the ratio to a plain socket, and the processor time of one connection in this process and in the
-    /// kernel.
+    /// Measures connections in nine rounds, and prints the medians. One value is the ratio to a plain socket. The
+    /// others are the processor time of one connection, in this process and in the kernel.
     private static func connect(_ port: UInt16, _ count: Int) async {
         var times: [ConnectMeasure.Way: [Double]] = [:]
         for round in 0..<10 {

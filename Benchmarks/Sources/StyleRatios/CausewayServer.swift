@@ -2,14 +2,14 @@ import Causeway
 import Dispatch
 import Foundation
 
-/// The servers with `NWListener`, in the styles that a program may choose.
+/// Servers that use `NWListener` in the different styles from which a program may choose.
 final class CausewayServer: Sendable {
     enum Work: Sendable { case echo, sink }
 
     enum Style: String, CaseIterable, Sendable {
-        /// One serial queue for all connections.
+        /// All connections use the same serial queue.
         case oneQueue = "callbacks, one queue"
-        /// A serial queue for each connection.
+        /// A separate serial queue for each connection.
         case queuePerConnection = "callbacks, queue per connection"
         /// The global concurrent queue.
         case globalQueue = "callbacks, global queue"

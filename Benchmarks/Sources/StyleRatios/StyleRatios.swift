@@ -3,13 +3,13 @@ import CPlain
 /// Compares Causeway's styles with a plain epoll loop; the load and the servers run in one process. See README.md.
 @main
 struct StyleRatios {
-    /// Number of rounds in which the servers take turns; the median is printed.
+    /// Number of rounds. In each round, every server has one turn. The program prints the median.
     private static let turns = 5
 
     private struct Kind {
         var name: String
         var work: CausewayServer.Work
-        /// The work of one run, and its unit.
+        /// The amount of work in one run, and its unit.
         var amount: Double
         var unit: String
         var run: (UInt16) -> Double

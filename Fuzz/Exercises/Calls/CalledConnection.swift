@@ -1,23 +1,24 @@
 internal import CausewayTestKit
 
-/// A connection whose peer and whose program are chosen by the input of a fuzzer.
+/// A connection for fuzzing. The fuzzer's input selects the actions of the peer and of the program.
 protocol CalledConnection {
-    /// The events, and what the peer understands of the output, as text.
+    /// A record of the events as text. It also contains the connection's output as the peer decodes it.
     var record: CallRecord { get }
 
     init(_ options: UInt8, _ cutter: Cutter)
 
-    /// Performs one call of the program, or passes bytes of the peer.
+    /// Either makes one call as the program, or passes bytes as the peer.
     mutating func call(_ choices: inout Exercise.Choices)
 
-    /// Ends the input and checks that everything ended.
+    /// Ends the input, and checks that nothing is left open.
     mutating func finish()
 }
 
 extension CalledConnection {
-    /// Runs two connections with equal calls. One of them receives its input in small pieces. Their records must be equal.
+    /// Runs two connections with the same calls. The second connection receives its input in small pieces. Checks that
+    /// both connections report the same events.
     ///
-    /// - Parameter flag: Is set in the options. It selects one of two kinds of connections of a type.
+    /// - Parameter flag: A bit to set in the options. It selects one of two connection kinds.
     /// - Returns: The number of events.
     static func run(_ choices: Exercise.Choices, flag: UInt8 = 0) -> Int {
         var choices = choices
@@ -37,7 +38,7 @@ extension CalledConnection {
     }
 }
 
-/// The events of a connection as text. Pieces of content that follow each other are joined.
+/// A record of a connection's events as text. Pieces of content that follow each other are joined to one event.
 struct CallRecord: Equatable {
     private(set) var lines: [String] = []
     private var content: (id: UInt32, bytes: [UInt8])?
@@ -55,7 +56,7 @@ struct CallRecord: Equatable {
         content = (id, (content?.bytes ?? []) + bytes)
     }
 
-    /// Adds the last event.
+    /// Adds the connection's last event.
     mutating func end(_ line: String) {
         add(line)
         hasEnded = true
@@ -66,7 +67,7 @@ struct CallRecord: Equatable {
         lines.append("content \(id) \(bytes)")
     }
 
-    /// Stops the process, after printing the first event that differs.
+    /// Prints the first event that differs, and stops the process.
     func fail(_ other: CallRecord) -> Never {
         let place = zip(lines, other.lines).prefix { $0 == $1 }.count
         for lines in [lines, other.lines] { print(lines.dropFirst(max(0, place - 1)).prefix(2)) }
@@ -76,7 +77,7 @@ struct CallRecord: Equatable {
     static func == (one: CallRecord, other: CallRecord) -> Bool { one.lines == other.lines }
 }
 
-/// Passes bytes as they are, or in small pieces.
+/// Cuts input bytes into small pieces of random size. If there is no seed, it passes on all bytes as one piece.
 struct Cutter {
     private var random: SplitMix64?
 
@@ -103,7 +104,7 @@ struct Cutter {
     }
 }
 
-/// Content whose bytes follow from their positions, so that a receiver detects lost and exchanged bytes.
+/// Content in which each byte depends on its position. A receiver can therefore detect lost or exchanged bytes.
 struct NumberedContent {
     private(set) var count = 0
 
@@ -112,7 +113,7 @@ struct NumberedContent {
         return (count..<(count + length)).map { UInt8(truncatingIfNeeded: $0 &* 7 &+ 1) }
     }
 
-    /// Checks the next received bytes.
+    /// Checks that the next received bytes are undamaged.
     mutating func check(_ bytes: ArraySlice<UInt8>) {
         for byte in bytes {
             precondition(byte == UInt8(truncatingIfNeeded: count &* 7 &+ 1), "content is damaged")

@@ -1,8 +1,9 @@
 extension Exercise {
-    /// Runs a whole HTTP/1 connection. The input chooses the role, the bytes of the peer and the calls of the program.
+    /// Runs a whole HTTP/1 connection. The input chooses the role, the peer's bytes and the program's calls.
     ///
-    /// Events, and what a peer understands of the output, must not depend on how the input is split. Every exchange and the connection end
-    /// once. No more content is delivered than received, and nothing happens after the last event.
+    /// The events, and what a peer understands of the output, must not depend on how the input is split. Each exchange
+    /// ends once, and so does the connection. No more content is delivered than was received, and nothing happens after
+    /// the last event.
     ///
     /// - Returns: The number of events.
     @discardableResult
@@ -15,9 +16,10 @@ extension Exercise {
         }
     }
 
-    /// Runs a whole HTTP/2 connection. The input chooses the role, the frames of the peer and the calls of the program.
+    /// Runs a whole HTTP/2 connection. The input chooses the role, the peer's frames and the program's calls.
     ///
-    /// Besides the properties of ``http1Calls(_:)``, all output must be valid for a peer that keeps its own account of the windows.
+    /// The properties of ``http1Calls(_:)`` apply. In addition, all output must be valid for a peer that computes the
+    /// flow-control windows itself.
     ///
     /// - Returns: The number of events.
     @discardableResult

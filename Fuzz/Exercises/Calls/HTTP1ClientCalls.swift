@@ -1,14 +1,16 @@
 internal import CausewayProtocols
 internal import CausewayWire
 
-/// A client whose server sends arbitrary bytes. Its output goes to a server of this library, which must understand every request.
+/// A client whose server sends arbitrary bytes. The client's output is passed to a server of this library, which must
+/// understand every request.
 struct HTTP1ClientCalls: CalledConnection, ClockedLife {
     private var client: HTTP1Client
     private var cutter: Cutter
     private let configuration: HTTP1Client.Configuration
     var now: Duration = .zero
     private(set) var record = CallRecord()
-    /// The server that reads the output; `nil` after a request after which the connection carries something else.
+    /// The simulated server that reads the output. `nil` after a request that turns the connection into a tunnel or
+    /// another protocol.
     private var mirror: HTTP1Server? = HTTP1Server()
     private var content = NumberedContent()
     private var mirrored = NumberedContent()
@@ -54,7 +56,8 @@ struct HTTP1ClientCalls: CalledConnection, ClockedLife {
     }
 
     private mutating func bypass(_ count: Int) {
-        // The bytes that are not content never arrived.
+        // The client skips bytes of its input that have not arrived yet. Only the content among these bytes counts as
+        // received.
         let share = client.bypass(count)
         precondition(share >= 0 && share <= count)
         receivedCount += share
@@ -96,7 +99,7 @@ struct HTTP1ClientCalls: CalledConnection, ClockedLife {
         attempt { client throws(HTTP1Failure) in try client.sendEnd(trailers: trailers) }
     }
 
-    /// Calls the client. The program must end the connection after a mistake.
+    /// Makes one call to the client. If the client throws an error because the call is a mistake, ends the connection.
     private mutating func attempt(_ body: (inout HTTP1Client) throws(HTTP1Failure) -> Void) {
         do throws(HTTP1Failure) { try body(&client) } catch { abort() }
     }
@@ -107,7 +110,8 @@ struct HTTP1ClientCalls: CalledConnection, ClockedLife {
         precondition(client.outputCount == 0 && client.takeOutput().isEmpty)
     }
 
-    /// Takes events up to the next one without content, but at most `limit` bytes. Returns whether there may be more.
+    /// Takes content events up to `limit` bytes, until an event of another kind arrives. Returns whether more events
+    /// may follow.
     @discardableResult
     private mutating func read(atMost limit: Int) -> Bool {
         var rest = limit
@@ -155,7 +159,7 @@ struct HTTP1ClientCalls: CalledConnection, ClockedLife {
         precondition(fields.byteCount <= configuration.headLimits.byteCount)
     }
 
-    /// Passes the output to the mirror.
+    /// Passes the client's output to the mirror, a simulated server, and checks what the mirror decodes.
     private mutating func checkOutput() {
         let output = client.takeOutput()
         mirror?.received(output.bytes[...])

@@ -1,4 +1,4 @@
-/// Parts of HTTP/1 messages, from which an input composes those of the peer.
+/// Parts of HTTP/1 messages. The fuzz input selects and combines them into messages from the peer.
 enum HTTP1Fragments {
     static let responses = [
         "HTTP/1.1 200 OK\r\n", "HTTP/1.1 204 No Content\r\n", "HTTP/1.0 200 OK\r\n",
@@ -19,7 +19,7 @@ enum HTTP1Fragments {
         "PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
     ]
 
-    /// Fields and parts of bodies.
+    /// Parts from which the fuzzer builds HTTP/1.1 messages: header fields and pieces of bodies.
     static let parts = [
         "\r\n", "Content-Length: 5\r\n", "Transfer-Encoding: chunked\r\n", "Connection: close\r\n",
         "Connection: keep-alive\r\n",
@@ -30,7 +30,7 @@ enum HTTP1Fragments {
         "Keep-Alive: timeout=5, max=3\r\n",
     ]
 
-    /// Returns a fragment, or bytes of the input.
+    /// Returns a text fragment, or some bytes from the fuzz input.
     static func next(_ starts: [String], _ choices: inout Exercise.Choices) -> [UInt8] {
         switch choices.next(below: 8) {
         case 0, 1: Array(starts[choices.next(below: starts.count)].utf8)

@@ -1,7 +1,8 @@
 internal import CausewayProtocols
 internal import CausewayWire
 
-/// A server whose client sends arbitrary bytes. Its output goes to a client of this library, which must understand every response.
+/// Sends arbitrary bytes to an HTTP/1.1 server. A client from this library reads the server's output, and must
+/// understand every response.
 struct HTTP1ServerCalls: CalledConnection {
     private var server: HTTP1Server
     private var cutter: Cutter
@@ -82,7 +83,8 @@ struct HTTP1ServerCalls: CalledConnection {
         attempt { server throws(HTTP1Failure) in try server.sendEnd(trailers: trailers) }
     }
 
-    /// Calls the server. The program must end the connection after a mistake in the content.
+    /// Calls a method on the server. If the server reports a mistake in the content, this function ends the connection,
+    /// as a program must do.
     private mutating func attempt(_ body: (inout HTTP1Server) throws(HTTP1Failure) -> Void) {
         do throws(HTTP1Failure) {
             try body(&server)
@@ -97,7 +99,8 @@ struct HTTP1ServerCalls: CalledConnection {
         precondition(server.outputCount == 0)
     }
 
-    /// Takes events up to the next one without content, but at most `limit` bytes. Returns whether there may be more.
+    /// Takes content events, with at most `limit` bytes in total, and then the next other event. Returns whether there
+    /// may be more events.
     @discardableResult
     private mutating func read(atMost limit: Int) -> Bool {
         var rest = limit
@@ -149,7 +152,7 @@ struct HTTP1ServerCalls: CalledConnection {
         while read(atMost: .max) {}
         server.inputEnded()
         while read(atMost: .max) {}
-        // A request without a response keeps the connection open.
+        // If a request has no response yet, the connection stays open. So abort it here.
         server.abort()
         while read(atMost: .max) {}
         precondition(server.hasEnded && record.hasEnded)
@@ -164,7 +167,7 @@ struct HTTP1ServerCalls: CalledConnection {
     }
 }
 
-/// A client that reads the output of a server.
+/// An HTTP/1.1 client that reads the tested server's output.
 struct HTTP1ResponseMirror {
     private var client: HTTP1Client
     private var content = NumberedContent()
@@ -187,7 +190,8 @@ struct HTTP1ResponseMirror {
         }
     }
 
-    /// Sends the request to which the next response belongs. The server responds to a malformed head without reporting a request.
+    /// Sends the request that the next response answers. If no request is left, sends a GET request, because the server
+    /// also responds to a malformed head.
     private mutating func send() {
         let original = waiting.isEmpty ? HTTPRequestHead(method: "GET", target: "/") : waiting.removeFirst()
         var fields = FieldSection()

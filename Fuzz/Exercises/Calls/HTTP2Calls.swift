@@ -2,7 +2,7 @@ internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import CausewayWire
 
-/// An HTTP/2 connection of either role whose peer sends arbitrary frames.
+/// Tests an HTTP/2 connection, as client or as server. Its peer sends arbitrary frames.
 struct HTTP2Calls: CalledConnection, ClockedLife {
     private var connection: HTTP2Connection
     private var cutter: Cutter
@@ -15,10 +15,10 @@ struct HTTP2Calls: CalledConnection, ClockedLife {
     private let windows: (stream: Int, connection: Int)
     private var (receivedCount, deliveredCount) = (0, 0)
 
-    /// A stream that is not closed.
+    /// The state of a stream that is still open.
     private struct Stream {
         var content = NumberedContent()
-        /// The content that the program has not consumed.
+        /// The number of content bytes that the program has not consumed.
         var unread = 0
         var hasEnded = false
     }
@@ -142,7 +142,7 @@ struct HTTP2Calls: CalledConnection, ClockedLife {
         precondition(streams[id] != nil, "trailers of a closed stream")
     }
 
-    /// Consumes content.
+    /// Consumes received content on a random stream.
     private mutating func take(_ choices: inout Exercise.Choices) {
         let (id, share) = (id(&choices), Int(choices.next()))
         let count = (streams[id]?.unread ?? 0) * share / 255

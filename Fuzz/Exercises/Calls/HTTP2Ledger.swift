@@ -1,8 +1,9 @@
 internal import CausewayWire
 
-/// The account that a peer keeps of an HTTP/2 connection: what the connection may send, and what it permits the peer to send.
+/// Checks an HTTP/2 connection from the peer's point of view. Records what the connection may send, and what it permits
+/// the peer to send.
 struct HTTP2Ledger {
-    /// The output of one stream.
+    /// What the connection has sent on one stream so far.
     private struct Stream {
         var sent = 0
         var content = NumberedContent()
@@ -13,7 +14,7 @@ struct HTTP2Ledger {
     private var input = HTTP2FrameReader()
     private var output = HTTP2FrameReader()
     private var decoder = HPACKDecoder()
-    /// The table sizes that the connection has not acknowledged yet.
+    /// The HPACK table sizes in SETTINGS frames that the connection has not acknowledged yet.
     private var tableSizes: [Int?] = []
     private var settings = HTTP2Settings()
     private var isInputValid = true
@@ -23,7 +24,8 @@ struct HTTP2Ledger {
     private var streams: [HTTP2StreamID: Stream] = [:]
     private var (connectionCredit, connectionSent) = (65_535, 0)
     private var streamCredit: [HTTP2StreamID: Int] = [:]
-    /// Content of the peer, and the credit for it: of each stream, and of the connection under the identifier 0.
+    /// The content that the peer sent, and the credit for it. The key is the stream identifier, or 0 for the
+    /// connection.
     private var arrived: [HTTP2StreamID: Int] = [:]
     private var credit: [HTTP2StreamID: Int] = [:]
     private var lastStreamID = HTTP2StreamID.largestStream
@@ -40,7 +42,7 @@ struct HTTP2Ledger {
         decoder.limits.listSize = 1 << 20
     }
 
-    /// Records bytes of the peer.
+    /// Records bytes that the peer has sent.
     mutating func sent(_ bytes: [UInt8]) {
         input.append(bytes[...])
         while isInputValid {
@@ -71,7 +73,7 @@ struct HTTP2Ledger {
         }
     }
 
-    /// Checks bytes of the connection.
+    /// Checks bytes that the connection has sent.
     mutating func received(_ bytes: [UInt8]) {
         let preface = isClient ? min(bytes.count, 24 - prefaceCount) : 0
         prefaceCount += preface
@@ -139,7 +141,8 @@ struct HTTP2Ledger {
 
     private mutating func credited(_ increment: Int, _ id: HTTP2StreamID) {
         credit[id, default: 0] += increment
-        // The connection first increases its window to its configured size.
+        // In addition, an endpoint may give credit for content that has not arrived yet. It does so once, to increase
+        // the connection's window from 65,535 bytes to the configured size.
         let extra = id == 0 ? connectionWindow - 65_535 : streamGrowth
         precondition(
             credit[id, default: 0] <= arrived[id, default: 0] + extra, "credit for content that did not arrive")

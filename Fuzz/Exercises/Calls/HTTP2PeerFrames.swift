@@ -1,12 +1,12 @@
 internal import CausewayWire
 
-/// Frames of a peer, most of them valid.
+/// Generates a peer's frames. Most of them are valid.
 struct HTTP2PeerFrames {
     private var encoder = HPACKEncoder()
     private var nextID: HTTP2StreamID = 1
     private let isClient: Bool
 
-    /// Creates the frames of a client or of a server.
+    /// Creates a generator for the frames of a client or a server.
     init(isClient: Bool) { self.isClient = isClient }
 
     mutating func next(_ choices: inout Exercise.Choices) -> [UInt8] {
@@ -34,7 +34,10 @@ struct HTTP2PeerFrames {
         frame.serialize(streamID: id & .largestStream, into: &bytes)
     }
 
-    /// Returns the identifier of a stream: one of the first 16, 0 for one that a client does not use.
+    /// Returns a random stream identifier for a fuzzed frame.
+    ///
+    /// Usually it is one of the first 16 client streams. Otherwise it is stream 0 or an identifier that a client does
+    /// not use.
     private func id(_ choices: inout Exercise.Choices) -> HTTP2StreamID {
         let choice = choices.next()
         return choice < 240 ? HTTP2StreamID(choice % 16) * 2 + 1 : HTTP2StreamID(choice)

@@ -2,7 +2,7 @@ internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import CausewayWire
 
-/// The connection of a server in either version, whose client sends arbitrary bytes.
+/// Tests the server side of an HTTP/1.1 or HTTP/2 connection. The client sends arbitrary bytes.
 struct ServerConnectionCalls: CalledConnection, ClockedLife {
     private typealias RequestID = HTTPServerConnection.RequestID
 
@@ -12,13 +12,13 @@ struct ServerConnectionCalls: CalledConnection, ClockedLife {
     private let unreadLimit: Int
     var now: Duration = .zero
     private(set) var record = CallRecord()
-    /// `nil` if the client uses HTTP/1.
+    /// The generator of the client's HTTP/2 frames; `nil` if the client uses HTTP/1.
     private var frames: HTTP2PeerFrames?
     private var requests: [RequestID: Request] = [:]
     private var lastID: RequestID = 0
     private var (receivedCount, deliveredCount) = (0, 0)
 
-    /// A request that is not closed.
+    /// The counts for a request that has not ended.
     private struct Request {
         var unread = 0
         var received = 0
@@ -39,7 +39,8 @@ struct ServerConnectionCalls: CalledConnection, ClockedLife {
         self.limits = limits
         connection = HTTPServerConnection(limits, isSecure: false, at: .zero)
         if options & 0x80 != 0 { frames = HTTP2PeerFrames(isClient: true) }
-        // Until a client has acknowledged the settings, its streams have the default window.
+        // Until the client has acknowledged the server's SETTINGS frame, its streams use the default window size of
+        // 65,535 bytes.
         unreadLimit = frames == nil ? limits.unreadByteCount : max(65_535, limits.unreadByteCount)
         guard frames != nil else { return }
         var start = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
@@ -73,7 +74,7 @@ struct ServerConnectionCalls: CalledConnection, ClockedLife {
         settle()
     }
 
-    /// Returns one of the last requests.
+    /// Selects one of the latest requests and returns its identifier. The fuzzer's input decides which request.
     private func id(_ choices: inout Exercise.Choices) -> RequestID {
         let choice = RequestID(choices.next() % 4)
         return frames == nil ? lastID &- choice % 2 : lastID &- choice * 2
@@ -102,7 +103,7 @@ struct ServerConnectionCalls: CalledConnection, ClockedLife {
         var trailers = FieldSection()
         if choices.next() & 1 == 0 { trailers.append("a", "b") }
         let id = id(&choices)
-        // A program interrupts a request whose content it cannot complete.
+        // If the program cannot complete a request's content, it interrupts the request.
         do throws(HTTPServerRefusal) {
             try connection.finish(id, trailers: trailers)
         } catch {

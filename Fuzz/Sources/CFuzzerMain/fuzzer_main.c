@@ -1,6 +1,6 @@
 #include "fuzzer_main.h"
 
-// libFuzzer's entry point for programs with their own main function.
+// The function that starts libFuzzer in a program that has its own main function.
 extern int LLVMFuzzerRunDriver(int *argc, char ***argv, fuzzer_callback callback);
 
 static fuzzer_callback current;

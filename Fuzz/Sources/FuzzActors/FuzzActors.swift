@@ -2,7 +2,8 @@ import CFuzzerMain
 import CausewayExercises
 import Foundation
 
-/// Parses bytes as a frame of the actor protocol, and lets hostile peers send frames to an engine. Nothing traps.
+/// Parses bytes as a frame of the actor protocol, and lets hostile peers send frames to an actor engine. No input may
+/// cause a trap.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.actorFrame(bytes)

@@ -2,7 +2,7 @@ import CFuzzerMain
 import Causeway
 import Foundation
 
-/// Parses text as addresses. A parsed address prints as text that is parsed to the same address. Nothing traps.
+/// Parses text as addresses. A parsed address must print as text that parses to the same address. No input may trap.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = UnsafeBufferPointer(start: start, count: count)
     let text = String(decoding: bytes, as: UTF8.self)

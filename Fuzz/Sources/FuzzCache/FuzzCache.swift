@@ -2,7 +2,8 @@ import CFuzzerMain
 import CausewayExercises
 import Foundation
 
-/// Reads bytes as a file of the cache or as an exchange. What is read can be written again, and its use is bounded. Nothing traps.
+/// Parses bytes as a cache file or as an exchange. A parsed value can be written again, and its resource use is
+/// bounded. No input traps.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     switch bytes.first {

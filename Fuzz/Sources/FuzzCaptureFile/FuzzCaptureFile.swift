@@ -2,8 +2,8 @@ import CFuzzerMain
 import CausewayPackets
 import Foundation
 
-/// Parses bytes as a capture file up to the first error, in one portion and in two with the same result. pcapng is encoded as it was
-/// parsed.
+/// Parses the bytes as a capture file up to the first error. Checks that parsing in one portion and in two portions
+/// gives the same result. Also checks that encoding the parsed pcapng blocks reproduces them.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     precondition(packets(bytes, bytes.count) == packets(bytes, bytes.count / 2))
@@ -14,7 +14,7 @@ private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     return 0
 }
 
-/// Returns the packets of a file that is parsed in two portions.
+/// Returns the packets in a capture file. The file is passed to the parser in two portions, divided at `split`.
 private func packets(_ file: [UInt8], _ split: Int) -> [[UInt8]] {
     var reader = CaptureFileReader()
     var found: [[UInt8]] = []

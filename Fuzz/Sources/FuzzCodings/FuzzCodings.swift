@@ -2,7 +2,8 @@ import CFuzzerMain
 import CausewayExercises
 import Foundation
 
-/// Decodes bytes with content codings. The split of the input does not change the content. Nothing traps.
+/// Decodes bytes with content codings. Checks that splitting the input does not change the content, and that nothing
+/// crashes.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.contentDecoding(bytes)

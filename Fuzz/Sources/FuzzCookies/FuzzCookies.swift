@@ -2,7 +2,8 @@ import CFuzzerMain
 import CausewayExercises
 import Foundation
 
-/// Stores bytes as cookies, and reads them as the file of a store and as a list of public suffixes. Sent cookies equal received ones, and the store is bounded. Nothing traps.
+/// Uses bytes in three ways: as `Set-Cookie` fields, as a cookie store's file, and as a list of public suffixes. Checks
+/// that sent cookies equal the received ones, and that the store's size stays limited. No input may cause a trap.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.setCookies(bytes)

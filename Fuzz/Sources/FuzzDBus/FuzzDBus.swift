@@ -2,7 +2,8 @@ import CFuzzerMain
 import CausewayExercises
 import Foundation
 
-/// Parses and encodes D-Bus messages, and passes them to the clients of network managers and of the Secret Service. Nothing traps.
+/// Parses and encodes D-Bus messages. Passes them to the clients for network managers and for the Secret Service.
+/// Checks that nothing crashes.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.busMessage(bytes)

@@ -2,7 +2,10 @@ import CFuzzerMain
 import CausewayExercises
 import Foundation
 
-/// Parses bytes as a feed whole and in pieces, as XML, as HTML and as a date. Pieces make no difference, and no script is left. Nothing traps.
+/// Parses bytes as a feed, as XML, as HTML and as a date.
+///
+/// Parses the feed twice: once as a whole and once in pieces. Checks that both results are equal, that no script
+/// remains, and that nothing crashes.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.feed(bytes)

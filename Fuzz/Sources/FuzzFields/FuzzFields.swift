@@ -2,8 +2,8 @@ import CFuzzerMain
 import CausewayExercises
 import Foundation
 
-/// Reads bytes as a multipart body, a stream of events, or the field `Content-Disposition`. The split of the input changes nothing, and what is read
-/// can be written again. Nothing traps.
+/// Parses the input as a multipart body, as an event stream or as a `Content-Disposition` field. The result must not
+/// depend on how the input is split. Parsed content can be written again. Nothing traps.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count).dropFirst())
     switch start.map({ $0[0] % 3 }) {

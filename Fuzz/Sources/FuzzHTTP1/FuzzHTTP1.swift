@@ -2,7 +2,8 @@ import CFuzzerMain
 import CausewayExercises
 import Foundation
 
-/// Runs an HTTP/1 connection of either role. The split of the input does not change the events. Nothing traps.
+/// Runs an HTTP/1 connection as client or server. Checks that the split of the input does not change the events. No
+/// input may cause a trap.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.http1Connection(bytes)

@@ -2,7 +2,8 @@ import CFuzzerMain
 import CausewayExercises
 import Foundation
 
-/// Runs an HTTP/2 connection in both roles, the reader of frames and HPACK with arbitrary bytes. Nothing traps.
+/// Passes arbitrary bytes to an HTTP/2 connection in both roles, to the frame reader and to the HPACK decoder. None of
+/// them may trap.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.http2Connection(bytes)

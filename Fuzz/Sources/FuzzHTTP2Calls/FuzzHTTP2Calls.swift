@@ -2,7 +2,7 @@ import CFuzzerMain
 import CausewayExercises
 import Foundation
 
-/// Runs an HTTP/2 connection whose peer and program the input chooses. Nothing traps.
+/// Runs an HTTP/2 connection with fuzzer input. The input chooses what the peer and the program do. Nothing traps.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.http2Calls(bytes)

@@ -2,7 +2,7 @@ import CFuzzerMain
 import CausewayExercises
 import Foundation
 
-/// Parses bytes as a chunked body. The split of the input does not change the result. Nothing traps.
+/// Parses bytes as a chunked body. The result must not depend on how the input is split. No input may trap.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.httpChunks(bytes)

@@ -2,7 +2,8 @@ import CFuzzerMain
 import CausewayExercises
 import Foundation
 
-/// Parses bytes as heads of HTTP and as field values. The split of the input does not change the result. Nothing traps.
+/// Parses bytes as HTTP heads and as field values. Checks that the result does not depend on how the input is split. No
+/// input may trap.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.httpHead(bytes)

@@ -2,7 +2,8 @@ import CFuzzerMain
 import CausewayExercises
 import Foundation
 
-/// Reads bytes as replies of the image decoder, as files of the image cache and as JPEG files, and processes bitmaps. Nothing traps.
+/// Parses the input as replies from the image decoder, as image cache files and as JPEG files. Also processes bitmaps.
+/// Checks that nothing traps.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     Exercise.image(Array(UnsafeBufferPointer(start: start, count: count)))
     return 0

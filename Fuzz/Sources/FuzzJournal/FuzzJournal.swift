@@ -2,7 +2,8 @@ import CFuzzerMain
 import CausewayExercises
 import Foundation
 
-/// Reads bytes as the journal of an offline queue. What is read can be written again, and a queue accepts it. Nothing traps.
+/// Parses bytes as the journal of an offline queue. A parsed journal can be written again, and a queue accepts it. No
+/// input may trap.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     Exercise.journal(Array(UnsafeBufferPointer(start: start, count: count)))
     return 0

@@ -2,7 +2,8 @@ import CFuzzerMain
 import CausewayPackets
 import Foundation
 
-/// Compiles text as a filter, or reports an error at a position within the text. A filter runs on arbitrary packets.
+/// Compiles text as a packet filter, and runs the filter on arbitrary packets. If the text is not a filter, checks that
+/// the error's position lies within the text.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     let text = String(decoding: bytes, as: UTF8.self)

@@ -2,13 +2,15 @@ import CFuzzerMain
 import CausewayPackets
 import Foundation
 
-/// A cipher that accepts every packet and does not decrypt, so that the fuzzer reaches the frames in it.
+/// A cipher for the fuzzer. It accepts every packet and passes the bytes on unchanged, so that the fuzzer can reach the
+/// frames in the packet.
 private let cipher = QUICInitialCipher(
     authenticate: { _, _ in [UInt8](repeating: 0, count: 32) },
     encryptBlock: { _, block in [UInt8](repeating: 0, count: block.count) },
     open: { _, _, _, sealed in Array(sealed.dropLast(16)) })
 
-/// Decodes bytes as a packet of any link type, verifies it and prints it at every verbosity. Nothing traps.
+/// Decodes bytes as a packet with any link type. Verifies the packet, and prints it at every verbosity. No input may
+/// trap.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     guard count > 1, let start else { return 0 }
     let types: [LinkType] = [.ethernet, .raw, .ipv4, .ipv6, .null, .loop, .linuxCooked, .linuxCooked2, .ppp]

@@ -2,7 +2,8 @@ import CFuzzerMain
 import CausewayExercises
 import Foundation
 
-/// Parses bytes as frames, TXT records, pairing texts and recorded keys of peers, and lets hostile peers send them to a mesh. Pieces make no difference. Nothing traps.
+/// Parses the input as frames, TXT records, pairing texts and recorded keys. Also lets hostile peers send it to a mesh.
+/// The result must not depend on how the input is split, and nothing may trap.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.peerFrames(bytes)

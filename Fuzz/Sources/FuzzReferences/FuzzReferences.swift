@@ -2,7 +2,8 @@ import CFuzzerMain
 import CausewayExercises
 import Foundation
 
-/// Parses bytes as a URI reference, a redirect and a data URL. No redirect leaves TLS or takes a credential along. Nothing traps.
+/// Parses bytes as a URI reference, a redirect and a data URL. Checks that redirects never leave TLS and never carry a
+/// credential. Also checks that nothing crashes.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.references(bytes)

@@ -2,7 +2,7 @@ import CFuzzerMain
 import CausewayExercises
 import Foundation
 
-/// Runs both ends of TLS or DTLS with arbitrary changes to the transferred data, and calls in any order.
+/// Tests a TLS or DTLS client with a server. The fuzzer changes the data between them, and makes calls in any order.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.tls(bytes)

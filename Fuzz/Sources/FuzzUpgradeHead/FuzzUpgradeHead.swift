@@ -2,7 +2,7 @@ import CFuzzerMain
 import CausewayExercises
 import Foundation
 
-/// Parses bytes as an HTTP head. Values of a program cannot add a field to a head. Nothing traps.
+/// Parses bytes as an HTTP head. Checks that a program's values cannot add a field to a head, and that nothing crashes.
 private func tryOneInput(_ start: UnsafePointer<UInt8>?, _ count: Int) -> CInt {
     let bytes = Array(UnsafeBufferPointer(start: start, count: count))
     Exercise.upgradeHead(bytes)

@@ -5,7 +5,7 @@ import OwnNames
 import Security
 import SystemConfiguration
 
-/// An old program: follows reachability on a queue and in a run loop, and prints each callback.
+/// An older program that follows reachability on a queue and in a run loop. It prints each callback.
 ///
 /// - `names`: prints the types of its library, and the number of the system's authorities.
 /// - `follow NAME`: prints the flags of a destination, then each callback on a queue and in the main run loop.
@@ -20,7 +20,9 @@ enum DropInProgram {
         }
     }
 
-    /// Prints the names. Each of these names belongs to the library: the drop-in modules export only their own names.
+    /// Prints values of types whose names occur in this program.
+    ///
+    /// All these names belong to this library: the drop-in modules export only their own names.
     static func printNames() {
         let socket = WebSocket(url: "ws://example.com")
         print(type(of: socket), socket.url, TCP.plain, UDP.plain, TLS.modern, Coder.self, Browser.self, Bonjour.self)

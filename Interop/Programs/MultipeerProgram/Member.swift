@@ -1,7 +1,7 @@
 import Foundation
 import MultipeerConnectivity
 
-/// One peer: its session, advertiser and browser, and what it reports.
+/// One peer of the test: its session, its advertiser, its browser, and the events that it reports.
 final class Member: NSObject {
     let peer: MCPeerID
     let session: MCSession
@@ -31,15 +31,17 @@ final class Member: NSObject {
         browser.startBrowsingForPeers()
     }
 
-    /// Performs a command of the standard input:
+    /// Performs a command that was read from standard input.
     ///
-    /// - `say TEXT` or `whisper TEXT`: sends a reliable or an unreliable message to all.
-    /// - `numbers COUNT SIZE`: sends numbered messages to all, whose order receivers check.
-    /// - `file PATH [cancel]`: sends a file to all, and cancels it as soon as it progresses.
+    /// - `say TEXT`: sends a reliable message to all peers.
+    /// - `whisper TEXT`: sends an unreliable message to all peers.
+    /// - `numbers COUNT SIZE`: sends numbered messages to all peers. The receivers check their order.
+    /// - `file PATH [cancel]`: sends a file to all peers. With `cancel`, cancels it as soon as it progresses.
     /// - `refuse`: cancels the next file that arrives.
-    /// - `streams COUNT SIZE`: opens streams to all and writes that many bytes to each.
-    /// - `unknown never|late|refuse`: peers named "Unknown..." are not answered, declined after 3 s, or declined; with `late` others are
-    ///   accepted after 1 s.
+    /// - `streams COUNT SIZE`: opens a stream to each peer, and writes SIZE bytes to each.
+    /// - `unknown never`: does not answer peers named "Unknown...".
+    /// - `unknown late`: declines them after 3 s. Accepts other peers after 1 s.
+    /// - `unknown refuse`: declines them.
     /// - `leave`: disconnects.
     func perform(_ words: [String]) {
         let peers = session.connectedPeers
@@ -156,7 +158,8 @@ final class Numbers {
 
     func begin(_ peer: MCPeerID) { lock.withLock { next[peer] = 0 } }
 
-    /// Returns `nil` if the message has no number, and an empty text if there is nothing to report.
+    /// Checks a numbered message, and returns the line to print: empty if there is nothing to report. Returns `nil` if
+    /// the message has no number.
     func received(_ data: Data, _ peer: MCPeerID) -> String? {
         guard data.count >= 9, data.first == Self.mark else { return nil }
         let values = [1, 5].map { start in data[start..<(start + 4)].reduce(0) { $0 << 8 | Int($1) } }

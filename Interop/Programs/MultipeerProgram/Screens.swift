@@ -1,7 +1,7 @@
 import Foundation
 import MultipeerConnectivity
 
-/// The parts of the framework that speak with the user.
+/// The user interface of the test program: the advertiser assistant and the peer picker.
 @MainActor final class Screens: NSObject {
     private let member: Member
     private var assistant: MCAdvertiserAssistant?

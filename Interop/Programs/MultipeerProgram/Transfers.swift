@@ -1,7 +1,7 @@
 import Foundation
 import MultipeerConnectivity
 
-/// Files and streams of a program. Streams run on the main run loop.
+/// Sends and receives files and streams for a test program. The streams run on the main run loop.
 final class Transfers: NSObject, StreamDelegate {
     private let directory: URL
     private var open: [Stream: (name: String, peer: String, count: Int)] = [:]
@@ -31,7 +31,7 @@ final class Transfers: NSObject, StreamDelegate {
     }
 
     func finished(_ name: String, from peer: MCPeerID, _ place: URL?, _ error: (any Error)?) {
-        // The file exists only during this call.
+        // Move the file now, because it is removed when this method returns.
         if let place {
             let target = directory.appendingPathComponent(name)
             try? FileManager.default.removeItem(at: target)
@@ -44,7 +44,7 @@ final class Transfers: NSObject, StreamDelegate {
         error.map { ($0 as? MCError)?.code == .cancelled ? "cancelled" : "\($0.localizedDescription)" } ?? "whole"
     }
 
-    /// Reports that the progress was between its ends, and cancels it then.
+    /// Prints a line when the transfer has begun. If `cancels` is `true`, then cancels the transfer.
     private func watch(_ progress: Progress, _ side: String, cancels: Bool) {
         DispatchQueue.main.async {
             let timer = Timer(timeInterval: 0.001, repeats: true) { timer in

@@ -12,7 +12,7 @@ let started = Date()
 
 func say(_ text: String) { FileHandle.standardOutput.write(Data((text + "\n").utf8)) }
 
-/// Seconds since the start of the program.
+/// Returns the seconds since the start of the program, as text.
 func clock() -> String { String(format: "%.3f", Date().timeIntervalSince(started)) }
 
 let words = CommandLine.arguments

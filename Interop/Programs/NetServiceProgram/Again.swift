@@ -2,7 +2,7 @@ import Causeway
 import CausewayBonjour
 import Foundation
 
-/// Repeated operations in one process.
+/// Tests that repeat an operation in one process.
 enum Again {
     private static let type = "_nwagain._tcp"
 
@@ -21,7 +21,7 @@ enum Again {
         }
     }
 
-    /// Browses until a service is found, and again after a line of input.
+    /// Browses until a service is found. After a line of input, does the same again.
     static func browse() async throws {
         for number in 1...2 {
             for try await case .added(let identity) in try ServiceDiscovery.browse(type) {

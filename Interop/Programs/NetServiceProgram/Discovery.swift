@@ -1,21 +1,23 @@
 import CausewayBonjour
 import Foundation
 
-/// The operations as async sequences. "offer" registers a service, changes its TXT record, and then registers a separate record. "seek"
-/// finds both, follows their changes, and ends when both are removed.
+/// Tests the service discovery operations that are async sequences.
+///
+/// "offer" registers a service, changes its TXT record, and then registers a separate record. "seek" finds both,
+/// follows their changes, and ends when both are removed.
 enum Discovery {
     private static let type = "_nwseek._tcp"
 
     static func offer() async throws {
         let registration = try await ServiceDiscovery.register("Sought. 1", type: type, port: 4_711)
         report("registered \(registration.identity.name)")
-        // Wait, so that the seeker sees the first record before the second one.
+        // Wait, so that the browsing program sees the first record before the second record.
         try await Task.sleep(nanoseconds: 3_000_000_000)
         let text = NetService.data(fromTXTRecord: ["step": Data("2".utf8)])
         registration.update(.init(text))
         try await Task.sleep(nanoseconds: 3_000_000_000)
         await registration.withdraw()
-        // A separate record, for a reader that follows it by callbacks.
+        // Register a separate record. Another program monitors this record through a callback.
         let record = try await ServiceDiscovery.register(record: "sought.local", type: "TYPE65400", content: [1, 2, 3])
         try await Task.sleep(nanoseconds: 3_000_000_000)
         await record.withdraw()
@@ -44,13 +46,13 @@ enum Discovery {
         for try await change in try ServiceDiscovery.records(of: "Sought\\. 1.\(type).local", type: "SRV") {
             guard case .added(let record) = change else { continue }
             report("record \(record.type) \(record.content.hasPrefix("0 0 4711 "))")
-            // The record is valid: its owner answers, and the record stays.
+            // The record stays in the results: its owner is still running and answers the new query.
             ServiceDiscovery.reconfirm(record)
             break
         }
     }
 
-    /// Follows a record by callbacks.
+    /// Follows the changes of a DNS record through a callback.
     private static func followRecord() async {
         let queue = DispatchQueue(label: "follower")
         let (ends, feed) = AsyncStream<Void>.makeStream()
@@ -68,7 +70,7 @@ enum Discovery {
         report("called: removed")
     }
 
-    /// Prints the addresses of the publisher's host.
+    /// Prints the first address of the host that publishes the service.
     static func addresses(of host: String) async throws {
         for try await case .added(let address) in try ServiceDiscovery.addresses(of: host) {
             report("address \(address)")

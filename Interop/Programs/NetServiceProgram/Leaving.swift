@@ -2,7 +2,7 @@ import Causeway
 import CausewayBonjour
 import Foundation
 
-/// A listener with a service that ends in one of these ways:
+/// A listener that advertises a service. The argument selects how the service ends:
 ///
 /// - "exit": the process exits without a goodbye
 /// - "cancel": the listener is cancelled, and the process exits
@@ -15,7 +15,7 @@ final class Leaving: Sendable {
         listener = try NWListener(using: .tcp)
         var service = NWListener.Service(name: name, type: "_nwleave._tcp")
         service.noAutoRename = manner == "strict"
-        // Some programs set the service's name after the port is known.
+        // For `cancel`, set the service only when the listener is ready and the port is known. Some programs do this.
         let isLate = manner == "cancel"
         if !isLate { listener.service = service }
         listener.newConnectionHandler = { $0.cancel() }
@@ -30,7 +30,7 @@ final class Leaving: Sendable {
         listener.serviceRegistrationUpdateHandler = { [listener] change in
             guard case .add(.service(let name, _, _, _)) = change else { return }
             report("registered \(name)")
-            // By then a browser has seen the service.
+            // Wait two seconds, so that a browser has seen the service.
             DispatchQueue.main.asyncAfter(deadline: .now() + 2) {
                 if manner == "cancel" { listener.cancel() }
                 if manner == "exit" || manner == "cancel" { exit(0) }

@@ -1,7 +1,8 @@
 import CausewayURLLoading
 import Foundation
 
-/// Talks to an echo service by a stream task, and reports better routes. After a line of input it uses the task again.
+/// Talks to an echo service through a stream task, and reports better routes. After a line of input, it uses the task
+/// again.
 final class Routes: NSObject, URLSessionStreamDelegate, Sendable {
     static func follow(_ host: String, _ port: Int) async throws {
         let session = URLSession(configuration: .ephemeral, delegate: Routes(), delegateQueue: nil)

@@ -2,7 +2,7 @@ import CausewayBonjour
 import CausewayURLLoading
 import Foundation
 
-/// Connects to an echo service by a stream task, which looks the service up.
+/// Connects a stream task to an echo service by the service's name. The task looks up the service.
 enum Streaming {
     static func talk(to name: String) async throws {
         let task = URLSession.shared.streamTask(with: NetService(domain: "", type: "_nwecho._tcp.", name: name))

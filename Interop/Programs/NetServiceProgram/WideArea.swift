@@ -1,7 +1,8 @@
 import CausewayBonjour
 import Foundation
 
-/// Services of a unicast domain: found and resolved as an async sequence and as a `NetService`. Publishing is refused there.
+/// Tests services of a unicast domain: they are found and resolved as an async sequence and as a `NetService`.
+/// Publishing fails there.
 final class WideArea: NSObject, NetServiceDelegate {
     private var service: NetService?
 

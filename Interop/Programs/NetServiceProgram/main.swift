@@ -24,7 +24,7 @@ final class Publisher: NSObject, NetServiceDelegate, StreamDelegate {
     }
     func netServiceDidStop(_ sender: NetService) {
         report("stopped")
-        // The goodbye is sent before the process ends.
+        // Wait until the goodbye is sent, then end the process.
         DispatchQueue.main.asyncAfter(deadline: .now() + 0.2) { exit(0) }
     }
 
@@ -91,7 +91,7 @@ final class Seeker: NSObject, NetServiceBrowserDelegate, NetServiceDelegate, Str
         guard input == nil, let address = sender.addresses?.first, sender.port > 0, sender.hostName != nil else {
             return
         }
-        // A family, the port, an address.
+        // The address contains the family, the port and an IPv4 or IPv6 address.
         report("resolved, \(address.count == 16 || address.count == 28)")
         sender.stop()
         guard sender.getInputStream(&input, outputStream: &output), let input, let output else { return }

@@ -38,24 +38,26 @@ enum OfflineProgram {
         say("idle")
     }
 
-    /// Prints a line at once: the program can be killed after it.
+    /// Prints a line immediately, because the test may kill the program afterwards.
     private static func say(_ line: String) { FileHandle.standardOutput.write(Data((line + "\n").utf8)) }
 
-    /// Queues an operation, and prints its content before and after: an operation between both lines may be stored or not.
+    /// Queues an operation. Prints its content before and after. If the process is killed between the two lines, the
+    /// operation may or may not be stored.
     private static func queue(_ engine: OfflineEngine, lane: Int, number: Int) async throws {
-        // A slow server must not fill the queue.
+        // Wait while many operations are queued, so that the queue does not become full if the server is slow.
         while engine.operations.count > 50 { try await Task.sleep(for: .milliseconds(1)) }
         let content = "\(lane) \(number)"
         say("queueing \(content)")
         var request = ClientRequest("POST", "operations/\(lane)/\(number)")
-        // Every eighth content has a separate file.
+        // Every eighth operation has long content, which is stored in a separate file.
         request.body = .text(number % 8 == 0 ? content + String(repeating: " ", count: 20_000) : content)
         try await engine.enqueue(request, options: OfflineOptions(lane: "\(lane)"))
         say("queued \(content)")
         try await printReports(engine)
     }
 
-    /// Prints the reports. A report that is printed twice, because the program was killed before its acknowledgement, has one key.
+    /// Prints the reports. If the program was killed before it acknowledged a report, this report is printed a second
+    /// time. Both lines have the same key.
     private static func printReports(_ engine: OfflineEngine) async throws {
         for report in engine.reports {
             say("report \(report.key) \(report.target) \(report.outcome)")

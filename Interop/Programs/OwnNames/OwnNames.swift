@@ -1,11 +1,11 @@
-/// A library's own WebSocket connection.
+/// A WebSocket type that another library declares.
 public struct WebSocket {
     public let url: String
 
     public init(url: String) { self.url = url }
 }
 
-/// A library's own transports, with names that many libraries use.
+/// A library's own transport types. Many libraries use these names.
 public enum TCP { case plain }
 public enum UDP { case plain }
 public enum TLS { case modern }

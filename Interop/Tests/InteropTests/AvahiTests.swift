@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// `nw` and Avahi, on two hosts with one link, and on one host that shares the port.
+    /// Tests `nw` with Avahi. They run on two hosts with one link, and on one host where both share the port.
     @Suite(
         "Avahi",
         .enabled(if: TwoHosts.isAvailable && Avahi.isAvailable, "needs root, ip, unshare, dbus and avahi-daemon"))
@@ -127,7 +127,7 @@ extension Interop {
                 let far = try scratch.start(try Built.nw(), ["register", "Gone", Self.type, "1"], on: hosts.far)
                 try await nw.prints("+ Gone  \(Self.type) local. [\(TwoHosts.link)]\n")
                 far.kill()
-                // Another browser queries twice, and no host answers.
+                // Another browser sends two queries that no host answers. As a result, `nw` removes the service.
                 for _ in 0..<2 {
                     let other = try scratch.start(
                         try Built.nw(), ["query", "\(Self.type).local", "PTR", "-t", "4"], on: hosts.far)
@@ -143,7 +143,7 @@ extension Interop {
 
 /// An Avahi daemon with its own message bus, in its own mount namespace.
 struct Avahi {
-    /// Commands for the daemon's host run through this script.
+    /// The path of a script. It runs a command on the host of the daemon.
     let host: String
     let bus: String
 
@@ -176,7 +176,7 @@ struct Avahi {
         return Avahi(host: host, bus: bus)
     }
 
-    /// Runs one of Avahi's programs on the daemon's host.
+    /// Runs an Avahi command on the daemon's host.
     func run(_ command: String, _ scratch: Scratch) throws -> Child {
         try scratch.start(
             "/usr/bin/env", ["DBUS_SYSTEM_BUS_ADDRESS=\(bus)", "LC_ALL=C.UTF-8", "sh", "-c", "exec \(command)"],

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// `nw bridge` on a router between two links with one host each: nodes 0, 1 and 2 of the chain.
+    /// Tests `nw bridge` on a router between two links with one host each. They are nodes 0, 1 and 2 of the chain.
     @Suite("Bonjour across links", .enabled(if: TwoHosts.isAvailable, "needs root and ip"))
     struct BonjourBridgeTests {
         private static let (near, far) = ("l0", "l1")
@@ -46,8 +46,8 @@ extension Interop {
         func limits() async throws {
             try await RouterChain.run { chain, scratch in
                 let bridge = try await Self.bridge(chain, scratch, ["--json"])
-                // All nodes are one machine with one host name. The near host uses this name on its link, so the far host has another name
-                // there.
+                // All nodes of the test run on one machine and share its host name. The near host uses this name on its
+                // own link. So the far host has another name on that link.
                 for (name, type, node) in [("Near", Self.type, 0), ("Other", "_other._tcp", 2), ("Far", Self.type, 2)] {
                     let service = try scratch.start(
                         try Built.nw(), ["register", name, type, "9"], on: chain.node(node))
@@ -75,7 +75,7 @@ extension Interop {
         @Test("C125: with two bidirectional bridges, a removed service disappears on both links and does not return")
         func twoBridges() async throws {
             try await RouterChain.run { chain, scratch in
-                // The second bridge is another process.
+                // Run a second bridge as another process.
                 let bridges = try await [
                     Self.bridge(chain, scratch, ["--both"]), Self.bridge(chain, scratch, ["--both"]),
                 ]

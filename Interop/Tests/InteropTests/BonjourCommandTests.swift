@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// The commands that find services and show their addresses.
+    /// Tests the commands that find services and show their addresses.
     @Suite("Bonjour commands", .enabled(if: TwoHosts.isAvailable, "needs root and ip"))
     struct BonjourCommandTests {
         private struct Place: Decodable {
@@ -123,11 +123,11 @@ extension Interop {
             let path = try Built.nw()
             try await TwoHosts.run { hosts, scratch in
                 try await register("_nwtest._tcp", hosts, scratch)
-                // script(1) gives its command a terminal, and copies what the command prints.
+                // Run the command in a terminal with script(1), which copies the command's output.
                 let command = "env TERM=xterm NO_COLOR=\(noColor) \(path) browse _nwtest._tcp -v -t 3"
                 let nw = try scratch.start(terminal, ["-qec", command, "/dev/null"], on: hosts.near)
                 #expect(try await nw.finished() == 0, "\(nw.errors)")
-                // The terminal ends lines with a carriage return and a line feed.
+                // The terminal adds a carriage return before each line feed.
                 let text = String(decoding: nw.output.filter { $0 != UInt8(ascii: "\r") }, as: UTF8.self)
                 func styled(_ code: Int, _ text: String) -> String {
                     noColor.isEmpty ? "\u{1B}[\(code)m\(text)\u{1B}[0m" : text
@@ -136,7 +136,7 @@ extension Interop {
                     styled(2, "_nwtest._tcp in local: \(services); press Ctrl-C to stop") + "\n"
                 }
                 #expect(text.contains("\u{1B}[J" + heading("0 services")), "\(text)")
-                // The cursor moves up to the old heading.
+                // The output moves the cursor up to the old heading. The new heading then replaces it.
                 #expect(text.contains("\u{1B}[1F\u{1B}[J" + heading("1 service")), "\(text)")
                 let bold = noColor.isEmpty ? "\u{1B}[1m" : ""
                 #expect(text.contains("\n\(bold)NAME      TYPE          INTERFACE"), "\(text)")

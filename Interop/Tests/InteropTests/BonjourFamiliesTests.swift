@@ -2,20 +2,20 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// Links on which both hosts have only one kind of address.
+    /// Tests links on which both hosts have only one kind of address.
     @Suite(
         "Bonjour with one kind of address",
         .enabled(if: TwoHosts.isAvailable && Avahi.isAvailable && Zeroconf.isAvailable, "needs root, ip and peers"))
     struct BonjourFamiliesTests {
         private static let type = "_nwkind._tcp"
 
-        /// The kind of address that both hosts have.
+        /// The kind of IP address that both hosts have.
         enum Kind: CaseIterable {
             case ipv6, ipv6LinkLocal, ipv4LinkLocal
 
             private static let link = TwoHosts.link
 
-            /// Removes the addresses of other kinds.
+            /// Removes the addresses of all other kinds from both hosts.
             func arrange(_ hosts: TwoHosts) throws {
                 for ip in [hosts.ip, hosts.farIP] {
                     try ip("-4 address flush dev \(Self.link)")
@@ -30,7 +30,8 @@ extension Interop {
                 try hosts.farIP("address add 169.254.7.2/16 dev \(Self.link) scope link")
             }
 
-            /// The prefixes of the near host's addresses. Avahi reports any one of them; zeroconf reports all of them, the newest first.
+            /// The prefixes of the near host's addresses. Avahi reports only one of these addresses. zeroconf reports
+            /// all of them, the newest first.
             var near: [String] {
                 switch self {
                 case .ipv6: [TwoHosts.near6, "fe80::"]
@@ -39,7 +40,8 @@ extension Interop {
                 }
             }
 
-            /// The argument for zeroconf on the far host, which looks up its own link-local address.
+            /// The far host's address, as an argument for the program zeroconf there. For IPv6 link-local addresses,
+            /// zeroconf looks up the host's own address.
             var far: String {
                 switch self {
                 case .ipv6: TwoHosts.far6
@@ -48,7 +50,7 @@ extension Interop {
                 }
             }
 
-            /// Whether a line of `nw lookup` shows the far host's port.
+            /// Returns whether a line that `nw lookup` has printed shows the far host's address and port.
             func isFar(_ line: String, port: Int) -> Bool {
                 switch self {
                 case .ipv6: line.hasPrefix("[fd77:8::") && line.hasSuffix("]:\(port)\n")
@@ -119,7 +121,7 @@ extension Interop {
             }
         }
 
-        /// Checks that the browser finds a published service, that it resolves, and that it is removed.
+        /// Checks that the browser finds, resolves and later removes a service.
         ///
         /// - Parameter publish: Publishes an echo server as `Far` on the far host, and returns a closure that ends it.
         private static func isFound(
@@ -174,7 +176,7 @@ extension Interop {
 
         @Test("C72 C78: nw reads a hundred names of zeroconf with all kinds of characters unchanged")
         func names() async throws {
-            // zeroconf treats each dot in a name as the end of a label.
+            // The zeroconf library treats each dot in a name as the end of a label. So replace the dots.
             let names = BonjourNamesTests.names.map { $0.replacingOccurrences(of: ".", with: "·") }
                 .map { $0.utf8.count > 63 ? String($0.dropLast()) : $0 }
             let expected = Set(names.map(\.precomposedStringWithCanonicalMapping))
@@ -209,8 +211,8 @@ extension Interop {
 }
 
 extension Zeroconf {
-    /// Creates `zc` on the link for the address family of `address`. An address that ends with "::" stands for any link-local address of
-    /// the host.
+    /// Python code that creates the object `zc` on the link. The text of `address` selects IPv4 or IPv6. If it ends
+    /// with "::", the code uses a link-local address of the host.
     private static let begin = """
         import asyncio, socket, sys, time
         from zeroconf import IPVersion, ServiceBrowser, ServiceInfo, Zeroconf
@@ -250,7 +252,7 @@ extension Zeroconf {
         return run(program, ["\(type).local.", address])
     }
 
-    /// Registers a service until its input ends. Each input line is its new path.
+    /// Registers a service until its standard input ends. Each input line sets the service's new `path` entry.
     static func publish(_ type: String, _ name: String, at address: String) -> [String] {
         let program = """
             zc = Zeroconf(**place)
@@ -264,7 +266,7 @@ extension Zeroconf {
         return run(program, ["\(type).local.", address])
     }
 
-    /// Registers a service for each input line up to an empty line, until its input ends.
+    /// Registers a service for each input line before an empty line. The services stay registered until the input ends.
     static func publishMany(_ type: String, at address: String) -> [String] {
         let program = """
             async def main():

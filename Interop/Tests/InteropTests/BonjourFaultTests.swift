@@ -2,7 +2,10 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// The tests limit the number of packets, not the time: lost packets are repeated without a storm.
+    /// Tests Bonjour on links that lose packets.
+    ///
+    /// Lost packets must be repeated, but repeats must not flood the link. So the tests limit the number of packets,
+    /// not the time.
     @Suite("Bonjour on lossy links", .enabled(if: TwoHosts.isAvailable, "needs root, ip and python3"))
     struct BonjourFaultTests {
         @Test(
@@ -18,12 +21,15 @@ extension Interop {
                 }
                 let (near, far) = (try hosts.sent(by: hosts.near), try hosts.sent(by: hosts.far))
                 print("loss \(loss), duplication \(doubling): the browser sent \(near) packets, the registrar \(far)")
-                // The limits include about a dozen packets of neighbour discovery and group reports, and the packets of both families.
+                // Each limit counts the packets of both address families. It also allows about a dozen packets for
+                // neighbour discovery and group reports.
                 #expect(near <= 60 && far <= 100)
-                // The last announcement comes nine seconds after the first and must not follow the goodbye.
+                // Wait until the host has sent its last announcement, nine seconds after the first one. This
+                // announcement must not follow the goodbye.
                 if loss == 0 { try await Task.sleep(for: .seconds(11)) }
                 try registrar.interrupt()
-                // A host sends its goodbye only once. If the goodbye may be lost, the removal cannot be expected.
+                // A host sends its goodbye packet only once. If this packet may have been lost, do not expect the
+                // removal.
                 guard loss == 0 else { return }
                 try await eventually("all are removed: \(browser.text)") {
                     browser.text.split(separator: "\n").count { $0.hasPrefix("- s") } == 5
@@ -59,7 +65,8 @@ extension Interop {
                 try await eventually("it is registered: \(registrar.text)") {
                     registrar.text.contains("registered as s")
                 }
-                // An announcement may cause a conflict. If the conflicting packet is lost, the next one follows within seconds.
+                // An announcement may cause a conflict with another host. The packet that shows the conflict may be
+                // lost. In that case, another one follows within seconds.
                 let query = try scratch.start(
                     try Built.nw(), ["query", "s._two._tcp.local", "SRV", "-t", "10"], on: hosts.near)
                 #expect(try await query.finished() == 0)

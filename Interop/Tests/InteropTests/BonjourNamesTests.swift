@@ -9,8 +9,9 @@ extension Interop {
     struct BonjourNamesTests {
         private static let type = "_nwnames._tcp"
 
-        /// A hundred names: each ASCII punctuation character, and text that is composed, decomposed, wide, joined, right to left, or of
-        /// maximum length, with spaces and dots in every position that is allowed.
+        /// A hundred service names. They contain each ASCII punctuation character, and text that is composed,
+        /// decomposed, wide, joined, right to left, or of maximum length. Spaces and dots occur in every position that
+        /// is allowed.
         static let names: [String] = {
             let marks = (0x21...0x7E).compactMap { Unicode.Scalar($0) }.filter { !$0.properties.isAlphabetic }
                 .map { "mark \($0) in \($0)\($0)" }
@@ -30,7 +31,7 @@ extension Interop {
             return Array((marks + texts).prefix(100))
         }()
 
-        /// The names as other hosts see them: in Unicode normalization form C.
+        /// The names in Unicode normalization form C. Other hosts see them in this form.
         private static var expected: Set<String> { Set(names.map(\.precomposedStringWithCanonicalMapping)) }
 
         @Test("C72 C78: Avahi and zeroconf read a hundred names with all kinds of characters unchanged")
@@ -84,7 +85,7 @@ extension Interop {
                 try await eventually("Avahi publishes") { theirs.errors.contains("Established") }
                 try await Task.sleep(for: .seconds(8))
                 try Self.cut(hosts.near, false)
-                // A query is necessary to detect the conflict.
+                // The two hosts notice the conflict only when a query is sent. So start a browser and a query.
                 let browser = try scratch.start(try Built.nw(), ["browse", Self.type], on: hosts.far)
                 _ = try scratch.start(
                     try Built.nw(), ["query", "Same.\(Self.type).local", "SRV", "-t", "9"], on: hosts.near)
@@ -92,13 +93,14 @@ extension Interop {
                     ours.text.contains("Same (2)") || theirs.errors.contains("Same #2")
                 }
                 try await eventually("both are seen: \(browser.text)") {
-                    // Avahi renames without checking whether it must: both hosts may rename before the browser sees the old name.
+                    // Avahi renames its service without checking whether this is necessary. Both hosts may therefore
+                    // rename their services before the browser sees the old name.
                     ["+ Same  ", "+ Same (2)", "+ Same #2"].count { browser.text.contains($0) } >= 2
                 }
             }
         }
 
-        /// Drops all packets of the other host on both hosts, while both links keep their carrier.
+        /// Makes both hosts drop all packets on the link, or ends this. The links keep their carrier.
         private static func cut(_ host: String, _ isCut: Bool) throws {
             let rules =
                 isCut

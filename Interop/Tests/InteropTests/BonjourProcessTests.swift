@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// Several services and queries in one process, and the end of a process.
+    /// Tests several services and queries in one process. Also tests what other hosts see when the process ends.
     @Suite("Bonjour in one process", .enabled(if: TwoHosts.isAvailable, "needs root and ip"))
     struct BonjourProcessTests {
         private static let type = "_nwagain._tcp"
@@ -15,7 +15,7 @@ extension Interop {
                 try await eventually("all are registered: \(program.text)") {
                     program.text.split(separator: "\n").count == 3
                 }
-                // Each line contains a name and a port.
+                // Each output line contains a service name and a port.
                 let lines = Set(
                     program.text.split(separator: "\n").map { $0.split(separator: " at ").map(String.init) })
                 let names = ["Same", "Same (2)", "Same (3)"]
@@ -51,7 +51,8 @@ extension Interop {
             }
         }
 
-        /// Asks a host for an SRV record, up to ten times, and prints the sender of the answer and the number of records in it.
+        /// A script that asks a host for an SRV record, at most ten times. It prints the address that sent the answer,
+        /// and the number of records in the answer.
         private static let asking = """
             import socket, struct, sys
             near, port, far, name = sys.argv[1], int(sys.argv[2]), sys.argv[3], sys.argv[4]
@@ -98,7 +99,8 @@ extension Interop {
                 try await eventually("it is found: \(server.text)") { browser.text.hasPrefix("+ Leaver ") }
                 kill(try server.program(), signal)
                 #expect(try await server.finished() == 128 + signal, "\(server.errors)")
-                // Without a goodbye, the service would stay cached for more than an hour.
+                // The time is too short for the service to expire from the cache, which takes more than an hour. So it
+                // can only be removed by a goodbye.
                 try await eventually("it is removed: \(browser.text)") { browser.text.contains("\n- Leaver ") }
             }
         }

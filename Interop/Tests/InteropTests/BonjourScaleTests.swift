@@ -2,7 +2,8 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// Many services of one process, found by another process. `CAUSEWAY_SCALE=10000` sets their number.
+    /// Tests a large number of services. One process registers them, and another process finds them. The environment
+    /// variable `CAUSEWAY_SCALE=10000` sets their number.
     @Suite("Bonjour with many services", .enabled(if: TwoHosts.isAvailable, "needs root and ip"))
     struct BonjourScaleTests {
         private static let count =
@@ -21,7 +22,7 @@ extension Interop {
                     try Built.nw(), ["register", "s", "_scale._tcp", "9", "--count", "\(count)"], on: hosts.near)
                 try await eventually("all are registered") { Self.lines(registrar.text, "registered") == count }
                 lap("registered")
-                // The second announcement follows a second after the first.
+                // Wait for the second announcement, which follows one second after the first.
                 try await Task.sleep(for: .seconds(2))
                 let registering = try Self.sent(by: hosts.near)
                 let usage = try registrar.usage()
@@ -37,7 +38,8 @@ extension Interop {
                 mark = .now
                 try await eventually("all are removed") { Self.lines(browser.text, "- s") == count }
                 lap("gone")
-                // Two families with three probes and two announcements each. The limit allows for twice as many packets.
+                // In each address family, a host sends three probes and two announcements. The limit allows twice as
+                // many packets.
                 #expect(registering.packets <= 2 * (count / 5 + 80))
                 #expect(answering <= 2 * (count / 20 + 60))
             }

@@ -66,7 +66,8 @@ extension Interop {
                 let line = "s  _sleep._tcp local. [\(TwoHosts.link)]\n"
                 try await browser.prints("+ \(line)")
                 try await eventually("logind is asked for: \(logind.text)") { logind.text.contains("asked") }
-                // The first announcements have no owner option. After this time the client has also found the proxy.
+                // Wait until the first announcements are over, which contain no EDNS owner option. After this wait, the
+                // client has also found the sleep proxy.
                 try await Task.sleep(for: .seconds(2))
                 #expect(proxy.text == "listening\n")
                 try logind.write("sleep\n")
@@ -97,7 +98,7 @@ extension Interop {
 private enum FakeSleepProxy {
     static let port = 47_901
 
-    /// The argument is the response code of its answers.
+    /// A script that acts as a sleep proxy. Its argument is the response code of its answers.
     static let script = """
         import select, socket, struct, sys
 
@@ -167,9 +168,9 @@ private enum FakeSleepProxy {
         """
 }
 
-/// The part of a message bus that a client of sleep signals needs, with a logind on it.
+/// Simulates a message bus with logind. It implements only what a client of sleep signals needs.
 private enum FakeLogind {
-    /// Listens at the path in its argument, and emits the sleep signals that it reads from its input.
+    /// A script that listens at the path in its argument. It emits the sleep signals that it reads from its input.
     static let script = """
         import os, socket, struct, sys, threading
 

@@ -95,7 +95,7 @@ extension Interop {
                 #expect(try await seeker.finished() == 0, "\(seeker.text)")
                 #expect(publisher.text == "registered Sought. 1\nwithdrawn\n")
                 let told = seeker.text.split(separator: "\n").map(String.init)
-                // Host and port are reported again for each further address; count equal lines once.
+                // The host and port are reported again for each further address. Count equal lines once.
                 var lines: [String] = []
                 for line in told where !line.hasPrefix("address ") && lines.last != line { lines.append(line) }
                 #expect(
@@ -154,7 +154,7 @@ extension Interop {
     }
 }
 
-/// python-zeroconf, run by small scripts.
+/// Runs python-zeroconf through small scripts.
 enum Zeroconf {
     static let python = "/usr/bin/python3"
 
@@ -179,7 +179,7 @@ enum Zeroconf {
         return ["-u", "-c", program, "\(type).local.", TwoHosts.far4]
     }
 
-    /// Prints the name of each service once.
+    /// Returns the arguments for a Python program that prints each service's name once.
     static func names(_ type: String) -> [String] {
         let program = """
             import sys, time

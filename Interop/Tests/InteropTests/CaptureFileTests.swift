@@ -8,7 +8,7 @@ extension LoopbackInterop {
     @Suite(
         "Capture files", .enabled(if: ["tcpdump", "tshark", "editcap", "mergecap"].allSatisfy { Peer.find($0) != nil }))
     struct CaptureFileTests {
-        /// The facts that every program reports of a packet: time, original length and captured length.
+        /// The values that every program reports for a packet: time, original length and captured length.
         struct Seen: Equatable {
             var time: String
             var length: Int
@@ -46,7 +46,7 @@ extension LoopbackInterop {
                 for source in try await Self.sources(scratch) {
                     let written = scratch.directory.appendingPathComponent("written.\(form)").path
                     let editcap = try scratch.startProgram("editcap", ["-F", form, source, written])
-                    // Not every format supports packets of several links.
+                    // Skip this pair if `editcap` fails. Some formats cannot store packets from several links.
                     guard try await editcap.finished() == 0 else { continue }
                     let lengths = try await Self.seenByTshark(written, scratch).map(\.length)
                     #expect(try await Self.seenByUs(written, scratch).map(\.length) == lengths, "\(source)")
@@ -70,7 +70,8 @@ extension LoopbackInterop {
             }
         }
 
-        /// Returns one capture with each packet that `nw packet` makes, and some captures from the test data.
+        /// Returns one capture for each packet that `nw packet` makes, one merged capture, and some captures from the
+        /// test data.
         private static func sources(_ scratch: Scratch) async throws -> [String] {
             let made = try await made(scratch)
             return try await made + [merged(made, scratch)] + others()

@@ -4,7 +4,7 @@ import Synchronization
 import Testing
 
 extension Interop {
-    /// Captures to several files, and captures through the API.
+    /// Tests captures to several files, and captures through the API.
     @Suite("Captures", .enabled(if: TwoHosts.isAvailable && Peer.find("tcpdump") != nil, "needs root, ip and tcpdump"))
     struct CaptureTests {
         /// Returns the number of packets in a file, counted by tcpdump.
@@ -60,7 +60,8 @@ extension Interop {
                 #expect(try await capture.finished() == 0, "\(capture.errors)")
                 let names = try FileManager.default.contentsOfDirectory(atPath: directory.path).sorted()
                 #expect(names == ["trace0", "trace1"])
-                // The capture has started four files of about 950 packets. The last one replaced an earlier one and is not full.
+                // The capture has written four files in turn, but only two file names exist. A full file contains about
+                // 950 packets. The fourth file has replaced an earlier file, and it is not full.
                 let last = try await Self.count(directory.appendingPathComponent("trace1"), scratch)
                 #expect((1..<900).contains(last))
                 let full = try await Self.count(directory.appendingPathComponent("trace0"), scratch)
@@ -117,7 +118,7 @@ extension Interop {
                 options.isImmediate = true
                 let frames = PacketFrames(options)
                 let sender = Task {
-                    // Packets sent before the capture has started are not seen.
+                    // The capture misses packets that are sent before it starts. So send packets repeatedly.
                     while !Task.isCancelled {
                         Datagrams.send(Array("seen".utf8), toPort: port)
                         try? await Task.sleep(for: .milliseconds(20))
@@ -160,7 +161,7 @@ extension Interop {
                     }
                 }
                 #expect(!seenByOne.isEmpty && !seenByOther.isEmpty)
-                // On loopback, a capture sees each packet twice: on its way out and on its way in.
+                // On the loopback interface, a capture sees each packet twice: when it is sent and when it is received.
                 #expect((seenByOne + seenByOther).sorted() == (0..<40).flatMap { [$0, $0] })
                 #expect(one.statistics().droppedByKernel == 0)
             }
@@ -202,7 +203,7 @@ extension Interop {
                     let errors = capture.errors
                     #expect(errors.contains("No space left on device") && errors.contains(file.path), "\(errors)")
                     #expect(errors.contains("packets captured") && errors.contains("not stored"), "\(errors)")
-                    // tcpdump fails if the file ends within a packet.
+                    // Check that the file is readable: tcpdump fails if the file ends within a packet.
                     #expect(try await Self.count(file, scratch) > 50)
                 } catch {
                     _ = try? await scratch.startProgram("/usr/bin/env", ["umount", directory.path]).finished()

@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension LoopbackInterop {
-    /// `nw cat -lk` with several clients.
+    /// Tests `nw cat -lk` with several clients.
     @Suite("nw cat with several clients")
     struct CatListenerTests {
         @Test("A silent client does not delay others, and every client receives the input", arguments: Peer.present)

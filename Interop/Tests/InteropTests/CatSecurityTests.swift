@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension LoopbackInterop {
-    /// `nw cat` over TLS and WebSocket.
+    /// Tests `nw cat` over TLS and WebSocket.
     @Suite(
         "nw cat with TLS and WebSocket",
         .enabled(if: TLSProgram.areMostPresent || Interop.mustRun, "openssl is not installed"))
@@ -13,7 +13,7 @@ extension LoopbackInterop {
         struct Trusting: Sendable, CustomTestStringConvertible {
             var testDescription: String
             var options: @Sendable (TLSFiles) -> [String]
-            /// The end of the one line on standard error; `nil` if the command succeeds.
+            /// The expected end of the error message; `nil` if the command succeeds. The message has one line.
             var complaint: String?
         }
 

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension LoopbackInterop {
-    /// `nw cert` with OpenSSL, and with the servers and clients of `nw`.
+    /// Tests `nw cert` with OpenSSL, and with the servers and clients in `nw`.
     @Suite("nw cert", .enabled(if: Peer.find("openssl") != nil || Interop.mustRun, "openssl is not installed"))
     struct CertCommandTests {
         private static let files = [

@@ -2,13 +2,14 @@ import Foundation
 import Testing
 
 extension LoopbackInterop {
-    /// `nw chat` with itself and with other programs, over every transport.
+    /// Tests `nw chat` with itself and with other programs, over every transport.
     @Suite("Chat")
     struct ChatTests {
         static let transports = ["network", "sockets", "streams"]
-        /// The transports that support TLS.
+        /// The transports over which a chat server can use TLS.
         static let secureTransports = ["network", "streams"]
-        /// The transports of a client. A session's stream task does not accept connections.
+        /// The transports that a chat client can use. A server cannot use "session", because a session's stream task
+        /// does not accept connections.
         static let clientTransports = transports + ["session"]
         static let secureClientTransports = secureTransports + ["session"]
         private static let longest = String(repeating: "y", count: 1_024)
@@ -32,7 +33,7 @@ extension LoopbackInterop {
                 try other.write("bye")
                 try other.endInput()
                 try await one.prints("who is there?\nbye\n")
-                // The other direction is still open.
+                // Only one direction has ended. The other direction is still open.
                 try one.write("well then\n")
                 try await other.prints("\(Self.longest)\n\nit's me: é\\u{1B}\nwell then\n")
                 try one.endInput()
@@ -154,7 +155,7 @@ extension LoopbackInterop {
 extension LoopbackInterop {
     @Suite("Chat over TLS", .enabled(if: Peer.find("openssl") != nil || Interop.mustRun, "openssl is not installed"))
     struct SecureChatTests {
-        /// Returns a self-signed certificate for 127.0.0.1 and its key.
+        /// Creates a key and a self-signed certificate for 127.0.0.1. Returns the paths of their files.
         private static func certificate(in scratch: Scratch) async throws -> (cert: String, key: String) {
             let folder = try scratch.newDirectory("certificate")
             let (cert, key) = (
@@ -256,7 +257,7 @@ extension LoopbackInterop {
 }
 
 extension Child {
-    /// Exchanges a line each way with a program that prints the carriage return.
+    /// Exchanges one line in each direction. The other program prints lines with their carriage return.
     fileprivate func chats(with other: Child) async throws {
         try other.write("hello\n")
         try await prints("hello\n")

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// Facts that commands print about hosts that do not answer.
+    /// Tests what commands print about hosts that do not answer.
     @Suite("Facts printed by commands")
     struct CommandFactsTests {
         private struct Report: Decodable {
@@ -17,7 +17,7 @@ extension Interop {
         @Test("The time line shows an attempt that -w ends", .enabled(if: TwoHosts.isAvailable, "no namespaces"))
         func unfinishedAttempt() async throws {
             try await TwoHosts.run { hosts, scratch in
-                // No host on the link has this address.
+                // This address belongs to no host on the link.
                 let silent = "10.77.8.9"
                 let nw = try scratch.start(
                     try Built.nw(), ["connect", silent, "80", "-w", "0.3", "--timeline", "--json"], on: hosts.near)

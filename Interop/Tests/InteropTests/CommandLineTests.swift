@@ -3,13 +3,13 @@ import Foundation
 import Testing
 
 extension LoopbackInterop {
-    /// The behaviour of `nw` for people and scripts: exit codes, one line per failure, and servers.
+    /// Tests how `nw` behaves for people and scripts: exit codes, one line per failure, and servers.
     @Suite("Command line")
     struct CommandLineTests {
         struct Failing: CustomTestStringConvertible, Sendable {
             var arguments: [String]
             var code: Int32
-            /// The expected beginning of standard error.
+            /// The text that the program's standard error output must begin with.
             var message: String
 
             var testDescription: String { arguments.joined(separator: " ") }
@@ -74,7 +74,7 @@ extension LoopbackInterop {
         @Test("A receiver that takes nothing ends nw send")
         func idleReceiver() async throws {
             try await Scratch.run { scratch in
-                // The sink never confirms a file.
+                // The server `sink` never confirms a file.
                 let server = try scratch.startNW(["serve", "sink", "--port", "0", "--host", "127.0.0.1"])
                 let port = try await server.announcedPort()
                 let file = scratch.directory.appendingPathComponent("note")
@@ -119,17 +119,18 @@ extension LoopbackInterop {
             try await Self.runWithFewDescriptors(arguments)
         }
 
-        /// Runs a command with several limits of its descriptors. It must run, succeed or report an error.
+        /// Runs a command repeatedly, each time with a different limit on open descriptors. The command must succeed or
+        /// report an error.
         static func runWithFewDescriptors(_ arguments: [String]) async throws {
             try await Scratch.run { scratch in
                 for limit in [4, 6, 8, 11, 26, 27, 28, 32] {
-                    // Close inherited descriptors: they would count towards the limit.
+                    // Close inherited descriptors, because they would count toward the limit.
                     let shell =
                         "for fd in /proc/self/fd/*; do n=${fd##*/}; [ $n -gt 2 ] && eval \"exec $n>&-\"; done;"
                         + " ulimit -n \(limit); exec timeout -s KILL 2 \"$0\" \"$@\""
                     let child = try scratch.startProgram("bash", ["-c", shell, try Built.nw()] + arguments)
                     let status = try await child.finished()
-                    // 137 means that the command still ran when it was killed after two seconds.
+                    // The command was killed after two seconds because it was still running. Its status is then 137.
                     #expect([0, 1, 137].contains(status), "\(limit): \(status) \(child.errors)")
                     if status == 1 { #expect(!child.errors.isEmpty && !child.errors.contains("Backtrac"), "\(limit)") }
                 }
@@ -140,14 +141,15 @@ extension LoopbackInterop {
         func libraryBeside() async throws {
             try await Scratch.run { scratch in
                 let copy = scratch.directory.appendingPathComponent("nw").path
-                // Another process writes the copy: no file runs that is open for writing, and other tests start processes, which inherit
-                // the descriptors of this one.
+                // Let another process write the copy. Other tests start processes, which inherit the descriptors of
+                // this process. If one of these descriptors were open for writing the copy, the kernel would refuse to
+                // run it.
                 #expect(try await scratch.startProgram("cp", [Built.nw(), copy]).finished() == 0)
                 for name in ["libcrypto.so.3", "libssl.so.3"] {
                     try Data("no library".utf8).write(to: scratch.directory.appendingPathComponent(name))
                 }
                 let server = try scratch.startProgram(copy, ["cat", "-l", "-v", "--tls", "--psk", "me:00112233", "0"])
-                // Without OpenSSL the server could not listen.
+                // This shows that the server has loaded OpenSSL. Otherwise it could not listen.
                 #expect(try await server.listeningPort() > 0)
             }
         }
@@ -204,7 +206,7 @@ extension LoopbackInterop {
                 let names = try FileManager.default.contentsOfDirectory(atPath: place).map { thread in
                     try String(contentsOfFile: "\(place)/\(thread)/comm", encoding: .utf8)
                 }
-                // The first event loop runs on the main thread.
+                // There is no thread for the first event loop, because the program's main thread runs it.
                 #expect(names.sorted() == ["causeway-1\n", "nw\n"])
             }
         }

@@ -3,7 +3,8 @@ import Foundation
 import Testing
 
 extension LoopbackInterop {
-    /// `nw cat -u` exchanges datagrams with every peer, in both roles.
+    /// Tests datagrams between `nw cat -u` and each installed program. `nw` is the client in some tests, and the server
+    /// in others.
     @Suite("Datagrams", .enabled(if: !Peer.present.isEmpty, "no peer is installed"))
     struct DatagramTests {
         struct Pair: CustomTestStringConvertible, Sendable {
@@ -15,7 +16,7 @@ extension LoopbackInterop {
 
             static let all = Peer.present.flatMap { peer in
                 (Medium.hasIPv6 ? ["127.0.0.1", "::1"] : ["127.0.0.1"]).flatMap { host in
-                    // Ncat reads its input 8 KiB at a time.
+                    // Ncat reads its input in blocks of 8 KiB. So the largest test size is 8,000 bytes.
                     [1, 1_200, 8_000].map { Pair(peer: peer, host: host, size: $0) }
                 }
             }

@@ -2,7 +2,8 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// A program that imports the drop-in modules Security and SystemConfiguration, and a library whose types have equal names.
+    /// Tests a program that imports the drop-in modules Security and SystemConfiguration, and also a library whose
+    /// types have the same names.
     @Suite("Drop-in modules")
     struct DropInTests {
         @Test("A library's own types keep their names, and the drop-in modules show the system's authorities")

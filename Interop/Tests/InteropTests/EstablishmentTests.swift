@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// Name resolution and connection races between two hosts. unbound on the far host is the DNS server.
+    /// Tests name resolution and connection races between two hosts. On the far host, unbound is the DNS server.
     @Suite(
         "Connection establishment by name",
         .enabled(if: NamedHosts.isPossible || Interop.mustRun, "no namespaces, ip(8) or unbound"))
@@ -17,7 +17,7 @@ extension Interop {
             }
             var winner: String?
             var interface: String?
-            /// The total time in milliseconds.
+            /// The duration of the whole establishment in milliseconds.
             var total: Double?
             var problem: String?
             var entries: [Entry]
@@ -121,7 +121,7 @@ extension Interop {
             }
         }
 
-        // RFC 8305 §7.1.
+        // This test checks RFC 8305 §7.1.
         @Test(
             "An IPv6-only network with a NAT64 translator: IPv4 hosts are reached by address and by name",
             arguments: [TwoHosts.far4, "four.test"], [false, true])
@@ -156,7 +156,7 @@ extension Interop {
         @Test("One of twelve addresses works, and it is found")
         func many() async throws {
             try await NamedHosts.run { hosts, scratch in
-                // All addresses except the far host's are addresses of this host without a listener.
+                // One address belongs to the far host. All others are addresses of this host, on which nothing listens.
                 let report = try await connect(["-4", "some.test", "7000"], hosts, scratch)
                 #expect(report.winner == "\(TwoHosts.far4):7000")
                 #expect(report.attempts.filter { $0.outcome == "connected" }.count == 1)
@@ -169,7 +169,8 @@ extension Interop {
 enum NamedHosts {
     static let isPossible = TwoHosts.isAvailable && Unbound.path != nil
 
-    /// Global addresses. Unique local addresses come after IPv4 (RFC 6724 §2.1), unless the AAAA response happens to be first.
+    /// Use global IPv6 addresses. Unique local addresses are not suitable, because they are tried after IPv4 addresses
+    /// (RFC 6724 §2.1). They are tried first only if the AAAA response happens to arrive first.
     static let near6 = "2001:db8:77:8::1"
     static let far6 = "2001:db8:77:8::2"
     private static let refusing6 = "2001:db8:77:8::3"
@@ -195,7 +196,7 @@ enum NamedHosts {
         _ body: (TwoHosts, Scratch) async throws -> Void
     ) async throws {
         try await TwoHosts.run { hosts, scratch in
-            // ip(8) mounts this file over /etc/resolv.conf for programs on that host.
+            // For programs on that host, ip(8) mounts this file in place of /etc/resolv.conf.
             let folder = URL(filePath: "/etc/netns/\(hosts.near)")
             try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(at: folder) }

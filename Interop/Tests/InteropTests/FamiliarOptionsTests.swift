@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// Options with the spelling of ping, traceroute, nmap and tcpdump, some of which need the rights of root.
+    /// Tests options that are spelled as in ping, traceroute, nmap and tcpdump. Some of them need root.
     @Suite("Familiar options")
     struct FamiliarOptionsTests {
         static let accepted: [[String]] = [

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension LoopbackInterop {
-    /// `nw receive` with a sender of another project.
+    /// Tests `nw receive` with a sender from another project.
     @Suite("File transfer")
     struct FileTransferTests {
         @Test("A truncated or damaged file leaves nothing behind", arguments: [true, false])
@@ -43,7 +43,7 @@ extension LoopbackInterop {
             }
         }
 
-        /// Starts a receiver at a free port.
+        /// Starts `nw receive` on a free port. Returns the process and the port.
         private static func receive(
             into inbox: URL, _ options: [String], in scratch: Scratch
         ) async throws -> (Child, UInt16) {
@@ -53,11 +53,11 @@ extension LoopbackInterop {
     }
 }
 
-/// The protocol between `nw send` and `nw receive`, version 1, as its description says.
+/// The protocol between `nw send` and `nw receive`, version 1, implemented from its description.
 enum TransferWire {
-    /// The prefix for the names of files that are not complete.
+    /// The prefix for the names of incomplete files.
     static let temporaryPrefix = ".nw-receive-"
-    /// The SHA-256 of the content follows it.
+    /// The length in bytes of the SHA-256 digest, which follows the file content.
     static let digestByteCount = 32
     /// The reply to content whose checksum is wrong.
     static let checksumMismatch: UInt8 = 3

@@ -2,16 +2,18 @@ import Foundation
 import Testing
 
 extension LoopbackInterop {
-    /// Filters for every link that tcpdump supports: compares the packets that tcpdump and nw select from a file.
+    /// Tests capture filters for every link type that tcpdump supports. Each test compares the packets that tcpdump and
+    /// nw select from the same file.
     @Suite("Filters compared with tcpdump", .enabled(if: Peer.find("tcpdump") != nil))
     struct FilterLinkTests {
-        /// A link: its number, and headers that lead to a payload. Variable fields are changed afterwards.
+        /// A link type: its number, and headers that lead to a payload. The test later changes the variable header
+        /// fields.
         struct Link: Sendable, CustomTestStringConvertible {
             var name: String
             var number: UInt32
             var headers: [[UInt8]]
             var extra: [String] = []
-            /// Payloads besides IP packets.
+            /// The description of the link type in test reports.
             var testDescription: String { name }
         }
 
@@ -156,7 +158,8 @@ extension LoopbackInterop {
             [0x42, 0x42, 3, 0, 0, 0, 0, 0, 0, 0], [0xFE, 0xFE, 3, 0x81, 9, 9, 9, 9, 9, 9],
         ]
 
-        /// Returns every header with every payload, and copies with single bytes changed to significant values.
+        /// Returns every header with every payload. Also returns copies in which single bytes are changed to
+        /// significant values.
         private static func packets(_ link: Link) -> [[UInt8]] {
             var state: UInt64 = UInt64(link.number) &* 0x9E37_79B9_7F4A_7C15 | 1
             func next(_ bound: Int) -> Int {
@@ -195,7 +198,7 @@ extension LoopbackInterop {
             return Data(bytes)
         }
 
-        /// Returns the seconds of the packets in a file, which are the packets' numbers.
+        /// Returns the packet numbers in a capture file. The timestamp seconds contain these numbers.
         private static func numbers(_ file: URL) throws -> [UInt32] {
             let data = try Data(contentsOf: file)
             func word(_ at: Int) -> UInt32 { (0..<4).reduce(0) { $0 | UInt32(data[at + $1]) << (8 * $1) } }
@@ -207,8 +210,8 @@ extension LoopbackInterop {
             return numbers
         }
 
-        /// Cases in which libpcap 1.10 uses a wrong offset: it takes Frame Relay's header for an IP header, and looks for ISO protocols in
-        /// Juniper's header.
+        /// Whether libpcap 1.10 uses a wrong offset for this link type and expression. For Frame Relay, it treats the
+        /// link header as an IP header. For Juniper PPP, it looks for ISO protocols in the Juniper header.
         private static func isMistaken(_ link: Link, _ expression: String) -> Bool {
             switch link.name {
             case "FRELAY": ["host", "net", "tcp", "udp", "ip6 host", "ip["].contains { expression.contains($0) }

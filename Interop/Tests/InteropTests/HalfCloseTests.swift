@@ -2,7 +2,8 @@ import Foundation
 import Testing
 
 extension LoopbackInterop {
-    /// One side closes its sending direction first; the other side continues to send, and every byte arrives.
+    /// Tests half-closed connections. One side ends its sending direction first. The other side continues to send, and
+    /// every byte arrives.
     @Suite("Half-close", .enabled(if: !Peer.present.isEmpty, "no peer is installed"))
     struct HalfCloseTests {
         struct Pair: CustomTestStringConvertible, Sendable {
@@ -17,7 +18,8 @@ extension LoopbackInterop {
                     [true, false].map { Pair(peer: peer, medium: medium, peerListens: $0) }
                 }
             }
-            /// The netcats in listening mode exit as soon as the other side has closed.
+            /// Pairs of programs that keep working after nw has closed its side. Most versions of netcat exit at that
+            /// time if they are the listening side.
             static let patient = all.filter { !$0.peerListens || $0.peer == .socat }
         }
 

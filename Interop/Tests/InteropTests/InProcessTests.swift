@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 extension LoopbackInterop {
-    /// `NWConnection` and `NWListener` in this process, with peers in other processes.
+    /// Tests `NWConnection` and `NWListener` in this process with peers in other processes.
     @Suite("In process", .enabled(if: !Peer.present.isEmpty, "no peer is installed"))
     struct InProcessTests {
         @Test("A connection's content comes back from a peer's echo", arguments: Medium.present)
@@ -46,7 +46,7 @@ extension LoopbackInterop {
                     try client.write("client \(number)")
                     return client
                 }
-                // No connection has ended, so all clients are served at once.
+                // All connections are still open, so the server must serve all clients at the same time.
                 for (number, client) in clients.enumerated() { try await client.prints("client \(number)") }
                 for client in clients { try client.endInput() }
                 for client in clients { _ = try await client.finished() }

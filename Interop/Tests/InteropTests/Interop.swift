@@ -7,7 +7,7 @@ import Testing
 /// The tests that need only loopback addresses are in ``LoopbackInterop``, which runs at the same time.
 @Suite(.serialized)
 struct Interop {
-    /// Whether a missing peer is a failure.
+    /// Whether a test fails if a peer program is not installed.
     static let mustRun = ProcessInfo.processInfo.environment["CI"] == "true"
 
     @Test("Every peer is installed")

@@ -24,7 +24,8 @@ extension Interop {
                 let address = "inet \(Self.requested)/16 brd 169.254.255.255 scope link"
                 #expect(try await Self.addresses(of: hosts.near, scratch).contains(address))
                 #expect(try String(contentsOfFile: file, encoding: .utf8) == "\(Self.requested)\n")
-                // Two conflicts within ten seconds: nw defends the address after the first and gives it up after the second.
+                // Another host claims the address twice within ten seconds. After the first conflict, nw defends the
+                // address. After the second conflict, nw gives the address up.
                 _ = try scratch.start("/usr/bin/python3", ["-c", Self.insisting, Self.requested], on: hosts.far)
                 try await eventually("nw gives the address up: \(nw.text)") {
                     nw.text.contains("\(Self.requested) lost: 02:00:00:00:00:77 uses it too\nprobing for 169.254.")
@@ -93,7 +94,7 @@ extension Interop {
             return ip.text
         }
 
-        /// Claims an address twice.
+        /// A script that claims an IPv4 address twice with ARP frames.
         private static let insisting = """
             import socket, sys, time
             s = socket.socket(socket.AF_PACKET, socket.SOCK_RAW)

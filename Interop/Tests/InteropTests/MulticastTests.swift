@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// `nw group` and Python's sockets on two hosts with one link.
+    /// Runs `nw group` and Python's sockets on two hosts that share one link.
     @Suite(
         "Multicast groups", .enabled(if: TwoHosts.isAvailable && PythonMember.path != nil, "needs root, ip and python3")
     )

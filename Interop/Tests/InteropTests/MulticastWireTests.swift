@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// Packets on the link, as seen by a program that uses Python's socket module.
+    /// Tests packets on the link, as seen by a program that uses Python's socket module.
     @Suite("Bonjour on the wire", .enabled(if: TwoHosts.isAvailable, "needs root, ip and python3"))
     struct MulticastWireTests {
         private static let type = "_nwwire._tcp"
@@ -100,7 +100,8 @@ extension Interop {
                     let before = answers(link).count
                     _ = try scratch.start("/usr/bin/python3", ["-c", Self.claiming, link], on: hosts.far)
                     try await eventually("\(link) receives the defence") {
-                        // An announcement also contains the service, whose name is "Wire".
+                        // An announcement also contains the service, whose name is "Wire". So exclude packets with this
+                        // name.
                         answers(link).dropFirst(before).contains { $0.contains(own) && !$0.contains("57697265") }
                     }
                 }
@@ -113,7 +114,7 @@ extension Interop {
             return watcher
         }
 
-        /// Prints the link, the family and the port of each message, its type, and its bytes.
+        /// A script that prints the link, the family, the port, the type and the bytes of each message.
         private static let watching = """
             import select, socket, struct, sys
             sockets = {}
@@ -142,7 +143,7 @@ extension Interop {
                     print(sockets[s], sender[1], kind, data.hex())
             """
 
-        /// Uses the port exclusively in both families.
+        /// A Python script that uses port 5353 exclusively, for IPv4 and IPv6.
         private static let holding = """
             import socket, time
             s = socket.socket(socket.AF_INET6, socket.SOCK_DGRAM)
@@ -172,7 +173,7 @@ extension Interop {
 
             """
 
-        /// Announces a service over one address family.
+        /// A Python program that announces a service over one address family, IPv4 or IPv6.
         private static let telling =
             sending + """
                 label = f"by{sys.argv[1]}".encode()
@@ -181,7 +182,7 @@ extension Interop {
                 send(sys.argv[1], sys.argv[2], struct.pack("!6H", 0, 0x8400, 0, 1, 0, 0) + record)
                 """
 
-        /// Probes for the name of the host. Both hosts of the test share the machine's host name.
+        /// Sends probes that claim this machine's host name. Both simulated hosts use this name.
         private static let claiming =
             sending + """
                 label = socket.gethostname().split(".")[0][:32] or "linux"

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// Fields of outgoing packets, as other hosts see them.
+    /// Tests the IP header fields of outgoing packets as other hosts receive them.
     @Suite("Packets on the wire")
     struct PacketMarkTests {
         struct Row: CustomTestStringConvertible, Sendable {
@@ -18,7 +18,7 @@ extension Interop {
                 [TwoHosts.far4, TwoHosts.far6].map { Row(isDatagram: isDatagram, host: $0) }
             }
 
-            /// DSCP and ECN of every packet with payload sent to the port.
+            /// The names of the DSCP and ECN fields in the captured packets.
             var fields: [String] {
                 (isIPv6 ? ["ipv6.tclass.dscp", "ipv6.tclass.ecn"] : ["ip.dsfield.dscp", "ip.dsfield.ecn"])
             }
@@ -37,7 +37,8 @@ extension Interop {
                 let server = try scratch.start(try Built.nw(), ["serve", "sink", "--port", "9000"], on: hosts.far)
                 try await server.prints("listening on port 9000\n")
                 let tshark = try #require(Peer.find("tshark"))
-                // When tshark is killed, it leaves its capture file. The file is therefore created in the test's directory.
+                // When tshark is killed, it does not remove its capture file. Let it create the file in the test's
+                // directory.
                 let capture = try scratch.start(
                     "env",
                     [
@@ -53,7 +54,8 @@ extension Interop {
                     on: hosts.near, input: .held)
                 try nw.write("marked")
                 try nw.endInput()
-                // Expedited forwarding. For a stream, the kernel chooses ECT(0) (RFC 3168 §6.1.5).
+                // The captured packets must have the DSCP for expedited forwarding. For a stream, the kernel also sets
+                // the ECN codepoint ECT(0) (RFC 3168 §6.1.5).
                 try await capture.prints(row.isDatagram ? "46,1\n" : "46,2\n")
             }
         }
@@ -75,11 +77,12 @@ extension Interop {
                     "strace",
                     ["-f", "-e", "trace=sendmsg,sendmmsg", "-o", trace.path, "-p", "\(getpid())"])
                 try await eventually("strace is attached") { strace.errors.contains("attached") }
-                // 40 datagrams of 1,000 bytes.
+                // Send 40 datagrams, each of 1,000 bytes.
                 connection.batch {
                     for _ in 0..<40 { connection.send(content: Data(count: 1_000), completion: .idempotent) }
                 }
-                // UDP_SEGMENT with the pieces of the train, under any name that this version of strace prints.
+                // Search strace's output for a send call with UDP_SEGMENT and more than one datagram. Some versions of
+                // strace print the number 0x67 instead of the name.
                 try await eventually("a train is sent") {
                     try String(contentsOf: trace, encoding: .utf8).split(separator: "\n").contains { line in
                         line.contains("iov_len=1000}, {")

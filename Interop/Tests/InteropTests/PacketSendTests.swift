@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// The packet commands of `nw` on a link of two hosts.
+    /// Tests the packet commands of `nw` on a link between two hosts.
     @Suite("Packets on a link", .enabled(if: TwoHosts.isAvailable, "no namespaces"))
     struct PacketSendTests {
         private static func text(_ child: Child) -> String { String(decoding: child.output, as: UTF8.self) }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// The packet commands of `nw`, compared with tcpdump and the kernel.
+    /// Compares the packet commands of `nw` with tcpdump and with the kernel.
     @Suite("Packets", .enabled(if: Peer.find("tcpdump") != nil))
     struct PacketTests {
         static func text(_ child: Child) -> String { String(decoding: child.output, as: UTF8.self) }
@@ -32,7 +32,7 @@ extension Interop {
                 let file = scratch.directory.appendingPathComponent("made.pcap").path
                 let maker = try scratch.startNW(["packet"] + arguments + ["-w", file])
                 #expect(try await maker.finished() == 0, "\(maker.errors)")
-                // Older versions of tcpdump print the details of IPv6 differently.
+                // Leave out details for IPv6, because older versions of tcpdump print them differently.
                 let detail = arguments[1].contains("2001") ? [] : ["-v"]
                 let ours = try scratch.startNW(["read", "-tt"] + detail + [file])
                 let theirs = try scratch.startProgram("tcpdump", ["-n", "-tt"] + detail + ["-r", file])
@@ -53,7 +53,7 @@ extension Interop {
             (["tcp", "10.0.0.1:9", "--urgent", "65535"], "ffff"),
             (["udp", "10.0.0.1:9", "--ip-options", "01 01:01"], "01010100"),
         ]
-        /// The offsets of these fields, in digits.
+        /// For each row above, the position of the field's bytes in the hexadecimal output, in digits.
         static let offsets = [52, 72, 84, 20, 12, 12, 76, 40]
 
         @Test("Fields are written as given, right or wrong", arguments: zip(fields, offsets))
@@ -87,7 +87,7 @@ extension Interop {
         func header(_ place: String) async throws {
             try await TwoHosts.run { hosts, scratch in
                 let file = scratch.directory.appendingPathComponent(place)
-                // No packet has this port.
+                // No packet uses this port, so the capture writes only the file header.
                 let capture = try scratch.start(
                     try Built.nw(),
                     ["capture", "-i", TwoHosts.link, "-w", place == "-" ? place : file.path, "udp", "port", "9"],
@@ -182,7 +182,8 @@ extension Interop {
         @Test("Nothing is sent beyond a host that answers at once")
         func traceOfNeighbour() async throws {
             try await Scratch.run { scratch in
-                // The test listens on the port of the probe for the second hop. A datagram there would show that this probe was sent.
+                // Listen on the port to which the probe for the second hop would go. A datagram on this port would show
+                // that this probe was sent.
                 let listener = socket(AF_INET, Int32(SOCK_DGRAM.rawValue), 0)
                 defer { close(listener) }
                 let port = try #require(Self.bindToLoopback(listener))

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// The commands for peers, between two hosts that share nothing but a link.
+    /// Tests the commands for peers between two hosts. The hosts share nothing but a link.
     @Suite("Peer commands", .enabled(if: TwoHosts.isAvailable, "needs root and ip"))
     struct PeerCommandTests {
         private func shown(_ child: Child) -> String { String(decoding: child.output, as: UTF8.self) }
@@ -57,7 +57,7 @@ extension Interop {
         @Test("pick fails without a terminal, with the reason")
         func withoutTerminal() async throws {
             try await Scratch.run { scratch in
-                // timeout(1) runs the program in the background of a terminal, if there is one.
+                // Start `nw` through timeout(1), which runs it in the background of the terminal, if there is one.
                 let picker = try scratch.startNW(["peers", "pick", "nw-chat"])
                 #expect(try await picker.finished() == 1)
                 #expect(picker.errors.contains("there is no terminal"), "\(picker.errors)")

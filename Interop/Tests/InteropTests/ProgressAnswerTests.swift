@@ -3,7 +3,7 @@ import Foundation
 import Testing
 
 extension LoopbackInterop {
-    /// The progress of transfers together with their answers, on a terminal of 80 columns and 24 lines.
+    /// Tests the output of transfer progress and answers on a terminal with 80 columns and 24 lines.
     @Suite(
         "Progress and answers",
         .enabled(if: Peer.find("python3") != nil || Interop.mustRun, "python3 is not installed"))
@@ -32,7 +32,8 @@ extension LoopbackInterop {
             sys.stdout.buffer.write(got)
             """
 
-        /// What a terminal shows after these bytes: its lines, without empty ones at the end.
+        /// Returns the lines that a terminal shows after it has received these bytes. Leaves out empty lines at the
+        /// end.
         static func screen(_ bytes: Data) -> [String] {
             var lines: [[Character]] = [[]]
             var column = 0
@@ -70,7 +71,7 @@ extension LoopbackInterop {
         private static func serve(_ body: @Sendable (Scratch, String) async throws -> Void) async throws {
             var routes = HTTPServerRoutes()
             let piece = Data(count: 100_000)
-            // Slow enough that the progress is drawn more than once.
+            // The server sends the response slowly, so that `nw` draws the progress more than once.
             routes.get("/{name}") { request in
                 HTTPServerResponse(
                     body: .stream(length: 10 * piece.count) { writer in

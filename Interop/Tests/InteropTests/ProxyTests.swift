@@ -2,11 +2,13 @@ import Foundation
 import Testing
 
 extension LoopbackInterop {
-    /// Squid and Dante as proxy servers.
+    /// Tests connections through the proxy servers Squid and Dante.
     @Suite("Proxies", .enabled(if: ProxyServer.areInstalled || Interop.mustRun, "squid or danted is not installed"))
     struct ProxyTests {
-        /// Returns the output of `nw cat` connected to an echo server through a proxy. The test ends `nw` after the echo, not by the end of
-        /// its input: Squid closes both directions when one side has nothing more to send.
+        /// Connects `nw cat` to an echo server through a proxy, and returns the output of `nw cat`.
+        ///
+        /// The test ends the `nw` process after it has received the echo. It does not end the input of `nw`, because
+        /// Squid closes both directions when one side ends its own.
         private func talk(
             _ scratch: Scratch, through proxies: [String], to host: String = "127.0.0.1", port: UInt16? = nil,
             succeeds: Bool = false
@@ -83,7 +85,8 @@ extension LoopbackInterop {
                     }
                 }
                 #expect(String(decoding: nw.output, as: UTF8.self) == "hello\nagain\n")
-                // The server sees the proxy's socket, not the client's.
+                // The server's packets must come from the proxy's socket. The client's own socket must not be connected
+                // to the server.
                 let sockets = try scratch.startProgram("ss", ["-Hunp"])
                 _ = try await sockets.finished()
                 let lines = String(decoding: sockets.output, as: UTF8.self).split(separator: "\n")
@@ -136,7 +139,8 @@ extension LoopbackInterop {
                 let dante = try await ProxyServer.startDante(scratch)
                 let folder = try scratch.newDirectory("scripts")
                 let bodies = [
-                    // Squid requires a user name, which a script cannot provide, so the next proxy is tried.
+                    // The script names two proxies, first Squid and then Dante. Squid requires a user name, which a
+                    // script cannot provide. So the connection tries the second proxy.
                     "both.pac": "return 'PROXY 127.0.0.1:\(squid); SOCKS5 127.0.0.1:\(dante)';",
                     "wrong.pac": "\nreturn nowhere();", "endless.pac": "for (;;);",
                 ]
@@ -154,7 +158,8 @@ extension LoopbackInterop {
                 let wrong = try await talk(scratch, through: ["\(place)/wrong.pac"])
                 #expect(wrong.errors.contains("nowhere") && wrong.errors.contains("line 2"), "\(wrong)")
                 let endless = try await talk(scratch, through: ["\(place)/endless.pac"])
-                // The script ends at its deadline or at the limit of its CPU time, whichever comes first.
+                // The script ends when its deadline passes or when it exceeds its CPU time. Either of these can come
+                // first.
                 #expect(
                     endless.errors.contains("timed out") || endless.errors.contains("CPU time"), "\(endless)")
                 let missing = try await talk(scratch, through: ["\(place)/missing.pac"])
@@ -191,8 +196,8 @@ extension LoopbackInterop {
                     "env", ["-i", "ALL_PROXY=socks4://u:hunter2@h", try Built.nw(), "proxy", "https://a.example"])
                 #expect(try await wrong.finished() == 1)
                 #expect(!wrong.errors.contains("hunter2") && wrong.errors.hasPrefix("nw: proxy: "))
-                // Variables that name a PAC script instead of a proxy, or a script that is not on a web server: no connection may bypass
-                // the script.
+                // The first variable names a PAC script that is not on a web server. The second one names a PAC script,
+                // although it must name a proxy. Connections must fail, and must not bypass the script.
                 for script in ["auto_proxy=file:///hunter2/x.pac", "ALL_PROXY=http://u:hunter2@h/proxy.pac"] {
                     let told = try scratch.startProgram(
                         "env", ["-i", script, try Built.nw(), "proxy", "https://a.example"])
@@ -208,7 +213,7 @@ extension LoopbackInterop {
     }
 }
 
-/// Proxy servers from Debian packages, with configurations of the test.
+/// Proxy servers from Debian packages, with configurations for the tests.
 enum ProxyServer {
     static let squid = path("squid")
     private static let dante = path("danted")
@@ -259,10 +264,10 @@ enum ProxyServer {
         return port
     }
 
-    /// The user that Dante accepts if it authenticates clients, with the password `s@cret`.
+    /// The name of the user that Dante accepts, if it demands authentication. The password is `s@cret`.
     static let user = "relayed"
 
-    /// - Parameter asks: Whether clients have to authenticate.
+    /// - Parameter asks: Whether the proxy requires that clients authenticate.
     static func startDante(_ scratch: Scratch, asks: Bool = false) async throws -> UInt16 {
         let program = try #require(dante, "danted is not installed")
         let port = try await scratch.freePort("127.0.0.1", using: .tcp)
@@ -280,7 +285,8 @@ enum ProxyServer {
             """
         try Data(text.utf8).write(to: configuration)
         if asks {
-            // Dante knows only system users, so it runs with a private view of the system that has one more.
+            // Dante accepts only users of the system. So the test runs it with copies of the user and password files,
+            // which contain one additional user.
             let accounts = try await makeAccounts(scratch)
             let words = [
                 "mount --bind \(accounts.users) /etc/passwd", "mount --bind \(accounts.passwords) /etc/shadow",

@@ -2,7 +2,8 @@ import Foundation
 import Testing
 
 extension LoopbackInterop {
-    /// The name in the first packet of a QUIC connection, which another library encrypted, compared with tshark.
+    /// Tests that `nw` reads the host name in a QUIC connection's first packet, which another library has encrypted.
+    /// The result must equal that of tshark.
     @Suite("QUIC packets")
     struct QUICPacketTests {
         /// A capture of one packet: a client's Initial packet of QUIC version 1 with a ClientHello.

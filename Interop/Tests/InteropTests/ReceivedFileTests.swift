@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension LoopbackInterop {
-    /// The files that `nw receive` leaves in its directory: after a killed run, and with `--raw`.
+    /// Tests which files `nw receive` leaves in its directory. Some tests kill the process, and some use `--raw`.
     @Suite("Received files")
     struct ReceivedFileTests {
         @Test(
@@ -14,7 +14,7 @@ extension LoopbackInterop {
                 let inbox = try scratch.newDirectory("inbox")
                 let begun = try await Self.begin("half", into: inbox, from: peer, in: scratch)
                 try await eventually("the receiver loads it") { try Self.hasOpenSSL(begun.receiver) }
-                // This receiver takes the file and never replies, so the sender does not end.
+                // This receiver takes the file but never replies, so the sender keeps waiting.
                 let place = try await scratch.newPlace(.ipv4)
                 let silent = try scratch.start(peer, peer.listening(at: place), input: .held)
                 try await Sockets.waitForListener(at: place)

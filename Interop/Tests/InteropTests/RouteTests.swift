@@ -2,14 +2,14 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// `nw trace` and `nw ping` compared with traceroute and ping, over three routers.
+    /// Compares `nw trace` and `nw ping` with traceroute and ping over three routers.
     @Suite(
         "Paths over routers",
         .enabled(
             if: TwoHosts.isAvailable && Peer.find("traceroute") != nil && Peer.find("ping") != nil
                 && Peer.find("nft") != nil, "needs root, ip, nft, traceroute and ping"))
     struct RouteTests {
-        /// A fault of the network.
+        /// A fault in the test network.
         enum Trouble: String, CaseIterable, Sendable {
             case nothing, silentRouter, deadEnd, noRoute, prohibited, shortLink, hostGone
 
@@ -42,7 +42,8 @@ extension Interop {
             }
         }
 
-        /// Returns the responder of each hop, with the mark after it.
+        /// Returns one text for each hop. It contains the addresses that answered, and traceroute's marks for errors,
+        /// such as `!H`.
         static func hops(_ child: Child) -> [String] {
             var hops: [String] = []
             for line in String(decoding: child.output, as: UTF8.self).split(separator: "\n").dropFirst() {
@@ -61,7 +62,7 @@ extension Interop {
             try await RouterChain.run { chain, scratch in
                 try row.trouble.apply(chain)
                 for (method, theirs) in [([], []), (["--icmp"], ["-I"]), (["--tcp"], ["-T", "-p", "80"])] {
-                    // Segments of a connection fit every link.
+                    // TCP segments fit every link, so only the other methods send long packets.
                     let isLong = row.trouble == .shortLink && method != ["--tcp"]
                     let nw = try scratch.start(
                         try Built.nw(),
@@ -96,7 +97,7 @@ extension Interop {
             }
         }
 
-        /// Returns the numbers in the statistics: sent, received, errors.
+        /// Returns the numbers from the printed statistics: sent packets, received packets, and errors.
         static func statistics(_ child: Child) -> [Int] {
             let text = String(decoding: child.output, as: UTF8.self)
             guard let line = text.split(separator: "\n").first(where: { $0.contains("packets transmitted") }) else {
@@ -113,9 +114,10 @@ extension Interop {
         struct PingRow: CustomTestStringConvertible, Sendable {
             var name: String
             var trouble = Trouble.nothing
-            /// The options for both programs.
+            /// The command-line options that both programs get.
             var options: [String] = []
-            /// The expected words of both programs about one request, for IPv4 and IPv6.
+            /// Texts about one request that the output must contain. The first text is for IPv4, and the second text is
+            /// for IPv6.
             var words: (String, String)?
             var testDescription: String { name }
 
@@ -142,7 +144,8 @@ extension Interop {
                     + [isIPv6 ? RouterChain.far6 : RouterChain.far4]
                 let nw = try scratch.start(try Built.nw(), ["ping"] + arguments, on: chain.node(0))
                 let code = try await nw.finished()
-                // Discard the path information that the kernel has cached, so that each program starts without it.
+                // The kernel caches information about paths. Delete it, so that the second program starts with the same
+                // state as the first.
                 for number in 0...RouterChain.last {
                     try chain.run("ip route flush cache; ip -6 route flush cache", on: number)
                 }

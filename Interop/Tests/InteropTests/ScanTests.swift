@@ -9,7 +9,8 @@ extension Interop {
             if: TwoHosts.isAvailable && Peer.find("nmap") != nil && Peer.find("nft") != nil,
             "needs root, ip, nft and nmap"))
     struct ScanTests {
-        /// Listens on 22, 80 and every thousandth TCP port from 2000 on, and answers on the UDP ports 53 and 7000, in both families.
+        /// A server in Python, for IPv4 and IPv6. It listens on the TCP ports 22 and 80, and on the TCP ports 2000,
+        /// 3000 and so on, up to 64000. It also answers on the UDP ports 53 and 7000.
         private static let listener = """
             import select, socket
             poll = select.poll()
@@ -57,7 +58,7 @@ extension Interop {
             try await TwoHosts.run { hosts, scratch in
                 let nft = try scratch.start(try #require(Peer.find("nft")), [rules], on: hosts.far)
                 #expect(try await nft.finished() == 0, "\(nft.errors)")
-                // Disable ICMP rate limits: earlier probes must not suppress the errors for later ones.
+                // Turn off ICMP rate limits. Otherwise, the host could send no errors for later probes.
                 let sysctl = try scratch.start(
                     try #require(Peer.find("sysctl") ?? Peer.find("/usr/sbin/sysctl")),
                     ["-qw", "net.ipv4.icmp_ratelimit=0", "net.ipv6.icmp.ratelimit=0"], on: hosts.far)
@@ -76,8 +77,9 @@ extension Interop {
             var ports: String
             var testDescription: String { "\(technique) \(host) \(ports)" }
 
-            /// Whether two results are equivalent. The kernel discards an ICMP error that arrives during connect(2) unless the program
-            /// requested it, which nmap does not: nmap sometimes reports "no response" for such a port.
+            /// Returns whether two scan results agree. During connect(2), the kernel discards an ICMP error unless the
+            /// program has requested such errors. nmap does not request them, so it sometimes reports "no response" for
+            /// a port. Such ports are not compared.
             func isAgreed(_ ours: [String], _ theirs: [String]) -> Bool {
                 guard technique == "--connect", theirs.contains(where: { $0.hasSuffix("filtered no-response") }) else {
                     return ours == theirs
@@ -96,19 +98,21 @@ extension Interop {
             }
         }
 
-        /// Returns port, state and reason of every line of a table, without the details that nmap adds to a reason.
+        /// Returns the port, state and reason in each line of a scan table. Omits the details that nmap adds to a
+        /// reason.
         private static func table(_ child: Child) -> [String] {
             String(decoding: child.output, as: UTF8.self).split(separator: "\n")
                 .map { $0.split(separator: " ", omittingEmptySubsequences: true) }
                 .filter { $0.count >= 4 && ($0[0].hasSuffix("/tcp") || $0[0].hasSuffix("/udp")) }
                 .map { words in
-                    // nmap prints one word for an unreachable address and an unreachable host (RFC 4443 §3.1).
+                    // nmap uses different words for an unreachable address and an unreachable host (RFC 4443 §3.1).
+                    // Convert one to the other.
                     let reason = words[3] == "addr-unreach" ? "host-unreach" : words[3]
                     return "\(words[0]) \(words[1]) \(reason)"
                 }
         }
 
-        /// Returns the number of hidden ports, by state.
+        /// Returns the number of ports that the scan does not show, for each port state.
         private static func hidden(_ child: Child) -> [String: Int] {
             var counts: [String: Int] = [:]
             for line in String(decoding: child.output, as: UTF8.self).split(separator: "\n")
@@ -236,7 +240,7 @@ extension Interop {
                 let asked = String(decoding: nw.output, as: UTF8.self).split(separator: "\n").filter {
                     $0.contains(reason)
                 }
-                // The third host is this host itself.
+                // The third scanned host is this host itself.
                 #expect(asked.count == 2, "\(String(decoding: nw.output, as: UTF8.self))")
             }
         }
@@ -247,7 +251,8 @@ extension Interop {
         func losses(_ technique: String, _ percent: Int) async throws {
             try await Self.run { hosts, scratch in
                 for host in [hosts.near, hosts.far] {
-                    // Drop a share of all packets in each direction: with netem if the kernel has it, else with a filter.
+                    // Make the link drop some packets in each direction. If the kernel has netem, use it. Otherwise,
+                    // use a packet filter.
                     let tc = try scratch.start(
                         "/usr/bin/env",
                         ["tc", "qdisc", "add", "dev", TwoHosts.link, "root", "netem", "loss", "\(percent)%"], on: host)
@@ -274,11 +279,13 @@ extension Interop {
                     ["22/tcp open syn-ack", "80/tcp open syn-ack"]
                     + [2000, 3000, 4000].map { "\($0)/tcp open syn-ack" }
                 #expect(Self.table(nw).filter { $0.contains(" open ") } == open)
-                // nmap may give up a port early, judging by other ports: with 30 per cent loss in each direction it sometimes misses one.
-                // Every port that nmap finds must be found by nw.
+                // nmap sometimes misses an open port if 30 per cent of the packets are lost in each direction. The
+                // reason is that losses at other ports can make it give up a port early. `nw` must find at least the
+                // ports that nmap finds.
                 let theirs = Self.table(nmap).filter { $0.contains(" open ") }
                 #expect(Set(theirs).isSubset(of: open) && !theirs.isEmpty, "\(theirs)")
-                // A port whose probes are all lost looks filtered. That is rare, and both programs then report it.
+                // If all probes for a port are lost, it looks like a filtered port. Both programs then report it as
+                // filtered. This is rare.
                 let filtered = Self.table(nw).filter { $0.contains("filtered") }
                 #expect(filtered.contains("101/tcp filtered no-response") && filtered.count <= (percent > 10 ? 3 : 1))
             }

@@ -2,10 +2,10 @@ import Foundation
 import Testing
 
 extension LoopbackInterop {
-    /// `nw cat` moves a payload in every direction and role.
+    /// Tests that `nw cat` transfers data in both directions, as client and as server.
     @Suite("Streams", .enabled(if: !Peer.present.isEmpty, "no peer is installed"))
     struct StreamTests {
-        /// A peer, the medium to reach it, and the amount of data.
+        /// A peer program, the medium to reach it, and the amount of data.
         struct Case: CustomTestStringConvertible, Sendable {
             var peer: Peer
             var medium: Medium

@@ -13,7 +13,8 @@ private struct Answer: Codable, Sendable {
 }
 
 extension LoopbackInterop {
-    /// TLV and Coder with a peer program that implements only the description in `Documentation/Differences`.
+    /// Tests TLV and Coder with a peer program. The program implements only the description in
+    /// `Documentation/Differences`.
     @Suite("Wire formats of the structured interface", .enabled(if: Peer.find("python3") != nil, "no python3"))
     struct StructuredTests {
         /// Answers each TLV message with its bytes reversed and its type plus one, and each JSON value with the sum of its numbers.

@@ -78,7 +78,7 @@ extension LoopbackInterop {
                     host: "127.0.0.1", port: NWEndpoint.Port(integerLiteral: port), using: NWParameters(tls: options))
                 defer { connection.cancel() }
                 connection.stateUpdateHandler = { state in
-                    // A connection in the waiting state would wait forever.
+                    // If a connection enters the waiting state, it would wait without end. So cancel it.
                     if case .waiting(let error) = state {
                         Issue.record("waiting: \(error)")
                         connection.cancel()

@@ -2,13 +2,13 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// The effect that a host on the link can have on the terminal of a person who browses for services.
+    /// Tests what a host on the link can do to the terminal of a user who browses for services.
     @Suite(
         "Text of peers on a terminal",
         .enabled(if: TwoHosts.isAvailable && PythonMember.path != nil, "needs root, ip and python3"))
     struct TerminalTextTests {
-        /// Announces a service whose name and TXT contain control sequences and line breaks, and another whose PTR has two labels before
-        /// the type, until it is ended.
+        /// Announces two services until the script is ended. One has control sequences and line breaks in its name and
+        /// TXT record. The other has a PTR record with two labels before the type.
         private static let script = """
             import socket, struct, sys, time
             def name(*labels): return b"".join(bytes([len(l)]) + l for l in labels) + b"\\0"

@@ -1,5 +1,5 @@
-// The image decoder: a program that decodes images of unknown origin by libjpeg, libpng and libwebp. The libraries are loaded at run time.
-// The program gives up all rights that it does not need before it reads the first image.
+// The image decoder, a program that decodes images from unknown sources with libjpeg, libpng and libwebp. It loads
+// these libraries at run time. It gives up all unnecessary privileges before it reads the first image.
 #ifndef CAUSEWAY_IMAGES_H
 #define CAUSEWAY_IMAGES_H
 
@@ -10,7 +10,7 @@ enum { CW_IMAGE_REQUEST_MAGIC = 0x31495743, CW_IMAGE_REPLY_MAGIC = 0x31525743 };
 /// The image formats that a request can name.
 enum { CW_IMAGE_JPEG = 1, CW_IMAGE_PNG = 2, CW_IMAGE_WEBP = 3 };
 
-/// The results that a reply can report.
+/// The result codes that a reply can contain.
 enum {
     CW_IMAGE_DECODED = 0,
     CW_IMAGE_MALFORMED = 1,
@@ -19,13 +19,13 @@ enum {
     /// A library is not installed. The text names its packages.
     CW_IMAGE_NO_LIBRARY = 4,
     CW_IMAGE_NO_MEMORY = 5,
-    /// The program could not give up its rights, and decodes nothing.
+    /// The program could not give up its privileges, so it decodes nothing.
     CW_IMAGE_NOT_CONFINED = 6,
 };
 
 /// In replies: the end of the file is missing, or a part is damaged. The image is decoded as far as possible.
 enum { CW_IMAGE_INCOMPLETE = 1 };
-/// In replies: no pixel is transparent.
+/// In replies: all pixels are opaque.
 enum { CW_IMAGE_OPAQUE = 2 };
 
 /// A request, in the byte order of the machine. The bytes of the image follow.
@@ -42,7 +42,8 @@ struct cw_image_request {
     uint32_t reserved;
 };
 
-/// A reply. Rows of pixels without gaps follow, 4 bytes each: red, green, blue, alpha. After a failure a text follows.
+/// The header of a reply. After success, pixel rows follow without gaps. A pixel has 4 bytes: red, green, blue, alpha.
+/// After a failure, a text follows.
 struct cw_image_reply {
     uint32_t magic;
     uint32_t status;

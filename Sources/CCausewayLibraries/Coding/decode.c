@@ -83,7 +83,7 @@ void cw_decoder_free(cw_decoder *decoder) {
 bool cw_decoder_restart(cw_decoder *decoder) {
     switch (decoder->format) {
     case CW_FORMAT_GZIP: return cw_zlib.inflateReset(&decoder->zlib) == CW_Z_OK;
-    // Nothing to do: ZSTD_decompressStream begins the next frame without a reset.
+    // A zstd decoder needs no reset: the next call of ZSTD_decompressStream begins the next frame.
     case CW_FORMAT_ZSTD: return true;
     case CW_FORMAT_BROTLI:
     case CW_FORMAT_ZLIB:

@@ -1,4 +1,5 @@
-// Declarations of the functions in use, which are part of the libraries' stable interfaces: zlib 1.2 and 1.3, brotli 1, zstd 1.4 and later.
+// Declarations of the library functions in use. They belong to the libraries' stable interfaces: zlib 1.2 and 1.3,
+// brotli 1, zstd 1.4 and later.
 #ifndef CAUSEWAY_CODING_FUNCTIONS_H
 #define CAUSEWAY_CODING_FUNCTIONS_H
 

@@ -11,7 +11,7 @@ cw_zlib_table cw_zlib;
 cw_brotli_table cw_brotli;
 cw_zstd_table cw_zstd;
 
-/// A library with its state in this process.
+/// A library and its load state in this process.
 struct entry {
     const char *name;
     const char *hint;

@@ -22,7 +22,7 @@ cw_deflater *cw_deflater_new(int window_bits) {
     // zlib has no raw compressor for a window of 8 bits (256 bytes). Use 9 bits instead: zlib's distances are at most
     // 512 - 262 = 250 then, and fit a window of 256 bytes.
     int bits = window_bits < 9 ? 9 : window_bits > 15 ? 15 : window_bits;
-    // The memory level is `bits - 7`, so that zlib's hash table has one entry for each byte of the window.
+    // Set zlib's memory level to `bits - 7`. The hash table then has one entry for each byte of the window.
     int result = cw_zlib.deflateInit2_(
         &deflater->zlib, CW_Z_DEFAULT_COMPRESSION, CW_Z_DEFLATED, -bits, bits - 7, CW_Z_DEFAULT_STRATEGY,
         cw_zlib.zlibVersion(), (int)sizeof deflater->zlib);
@@ -73,7 +73,7 @@ void cw_inflater_free(cw_inflater *inflater) {
 
 bool cw_inflater_step(
     cw_inflater *inflater, const uint8_t *input, size_t *count, uint8_t *output, size_t *capacity) {
-    // After a block with the final bit, the message continues (RFC 7692 §7.2.3.4). The window is kept.
+    // A block with the final bit does not end the message (RFC 7692 §7.2.3.4). Continue with the same window.
     if (inflater->has_ended && *count > 0) {
         inflater->has_ended = false;
         if (cw_zlib.inflateResetKeep(&inflater->zlib) != CW_Z_OK) return false;
@@ -84,9 +84,9 @@ bool cw_inflater_step(
     *count = available - inflater->zlib.avail_in;
     *capacity = room - inflater->zlib.avail_out;
     inflater->has_ended = result == CW_Z_STREAM_END;
-    // In `data_type`, bit 7 is set if the input read so far ends where a block ends. The low bits are the number of
-    // unused bits in the last input byte. Ignore a call of inflate that moved no bytes, because such a call clears bit
-    // 7.
+    // Bit 7 of `data_type` is set if the input so far ends exactly at the end of a block. The low bits contain the
+    // number of unused bits in the last input byte. A call of inflate that moved no bytes clears bit 7, so do not use
+    // the value after such a call.
     if (*count > 0 || *capacity > 0) inflater->is_between_blocks = (inflater->zlib.data_type & 0xff) == 0x80;
     if (result == CW_Z_OK || result == CW_Z_BUF_ERROR || result == CW_Z_STREAM_END) return true;
     inflater->problem = result == CW_Z_MEM_ERROR ? "out of memory" : inflater->zlib.msg;

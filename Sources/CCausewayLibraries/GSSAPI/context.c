@@ -20,7 +20,7 @@ typedef struct { size_t count; oid *elements; } oid_set;
 #define GSS_CODE 1
 #define MECHANISM_CODE 2
 #define INITIATE 1
-// Replay and sequence detection are not requested, because the context protects no messages.
+// No flags: replay detection and sequence detection are not needed, because the context protects no messages.
 #define NO_FLAGS 0u
 
 #define FUNCTIONS(F) \
@@ -45,7 +45,8 @@ static table gss;
 static char load_message[512];
 static bool is_loaded;
 
-// OIDs 1.3.6.1.5.5.2 (RFC 4178 §3), 1.2.840.113554.1.2.1.4 and .1 (RFC 2743 §4.1, RFC 2744 §4.2).
+// The object identifiers 1.3.6.1.5.5.2 (RFC 4178 §3), 1.2.840.113554.1.2.1.4 and 1.2.840.113554.1.2.1.1 (RFC 2743 §4.1,
+// RFC 2744 §4.2).
 static oid spnego = {6, "\x2b\x06\x01\x05\x05\x02"};
 static oid service_name = {10, "\x2a\x86\x48\x86\xf7\x12\x01\x02\x01\x04"};
 static oid user_name = {10, "\x2a\x86\x48\x86\xf7\x12\x01\x02\x01\x01"};
@@ -136,7 +137,7 @@ void cw_gss_context_free(cw_gss_context *context) {
     free(context);
 }
 
-// Appends the first message of a status code.
+// Appends the first error message for a status code to the context's problem text.
 static void append_message(cw_gss_context *context, status_code code, int kind) {
     status_code minor;
     uint32_t more = 0;
@@ -163,7 +164,8 @@ static status_code import(const char *text, oid *type, void **name, status_code 
     return gss.gss_import_name(minor, &value, type, name);
 }
 
-// Imports the names and acquires the credential. Without a user, the library finds a credential itself.
+// Imports the service name and the user name, and acquires the user's credential. If no user is given, the GSSAPI
+// library finds a credential itself.
 static status_code prepare(cw_gss_context *context, status_code *minor) {
     status_code major = import(context->service, &service_name, &context->target, minor);
     if (IS_ERROR(major) || context->user == NULL) return major;

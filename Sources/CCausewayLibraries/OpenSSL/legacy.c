@@ -11,7 +11,7 @@ static const char install_hint[] =
 static char problem[768];
 static bool is_loaded;
 static pthread_once_t load_once = PTHREAD_ONCE_INIT;
-// The two digest functions live as long as the process, like the libraries.
+// These two digest functions are never freed, like the libraries from which they come.
 static EVP_MD *md4;
 static EVP_MD *md5;
 
@@ -21,7 +21,8 @@ static void load_now(void) {
         snprintf(problem, sizeof problem, "%s", missing);
         return;
     }
-    // Use a separate context: in the default context, loading a provider by name prevents loading the default provider.
+    // Use a separate library context for the "legacy" provider. If a provider is loaded by name into the default
+    // context, OpenSSL no longer loads its default provider there.
     OSSL_LIB_CTX *context = cw_OSSL_LIB_CTX_new();
     if (context != NULL && cw_OSSL_PROVIDER_load(context, "legacy") != NULL) md4 = cw_EVP_MD_fetch(context, "MD4", NULL);
     md5 = cw_EVP_MD_fetch(NULL, "MD5", NULL);

@@ -49,7 +49,7 @@ static bool fill(cw_openssl_table *table, void *crypto, void *ssl, char *message
     return false;
 }
 
-// Never unload the libraries: they register handlers with the C library.
+// The libraries are never unloaded, because they register handlers with the C library.
 static bool load(
     cw_openssl_table *table, const char *crypto_name, const char *ssl_name, char *message, size_t capacity) {
     void *crypto = cw_open_library(crypto_name);

@@ -26,7 +26,7 @@ enum {
     smallest_capacity = 4096,
     /// An empty buffer above this capacity is freed. An idle connection keeps at most this capacity in each direction.
     kept_capacity = 4096,
-    /// Datagrams are stored with their length in front.
+    /// Each datagram is stored after a header that contains its length.
     header_size = sizeof(uint32_t),
     bio_type_source_sink = 0x0400,
     bio_flags_retry_read = 0x01 | 0x08,
@@ -170,7 +170,7 @@ static size_t read_stream(cw_pipe *pipe, void *out, size_t capacity) {
     return count;
 }
 
-/// Truncates a datagram that is longer than the buffer, as the kernel does.
+/// Reads one datagram. If it is longer than the buffer, cuts it off, as the kernel does.
 static size_t read_datagram(cw_pipe *pipe, void *out, size_t capacity) {
     size_t count = first_datagram(&pipe->input);
     if (count > 0) {

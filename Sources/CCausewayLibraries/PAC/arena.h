@@ -1,4 +1,5 @@
-// Memory for a process that must not call malloc: another thread may have held malloc's lock when the process was cloned.
+// Memory for a process that must not call malloc. When the process was cloned, another thread may have held malloc's
+// lock.
 #ifndef CAUSEWAY_ARENA_H
 #define CAUSEWAY_ARENA_H
 

@@ -30,15 +30,15 @@
 #define SYS_close_range 436
 #endif
 
-// Calls the kernel directly: a sanitizer may replace the library's wrappers, and these take locks that another thread may have held when
-// the process was cloned.
+// Calls the kernel directly. A sanitizer may replace the library's wrappers for system calls, and its wrappers take
+// locks. Another thread may have held such a lock when the process was cloned.
 static long call(long number, unsigned long a, unsigned long b, unsigned long c, unsigned long d) {
     return syscall(number, a, b, c, d, 0UL);
 }
 
 static const char *close_everything_but(int *channel) {
-    // Move the channel to a descriptor above 2. If it were descriptor 1 or 2, error messages from libraries could be sent
-    // over it.
+    // Move the channel to a descriptor above 2. Libraries write error messages to descriptors 1 and 2, and these must
+    // not go to the channel.
     long kept = call(SYS_fcntl, (unsigned long)*channel, F_DUPFD, 3, 0);
     if (kept < 0) return "fcntl";
     *channel = (int)kept;

@@ -1,4 +1,5 @@
-// The functions of Duktape 2 (libduktape.so.207) that are used, with our own prototypes. See https://duktape.org/api.
+// Declares the functions of Duktape 2 (libduktape.so.207) that this library uses. The prototypes are our own. See
+// https://duktape.org/api.
 #ifndef CAUSEWAY_DUKTAPE_H
 #define CAUSEWAY_DUKTAPE_H
 

@@ -14,7 +14,7 @@ static const char install_hint[] =
     "libduktape207 (openSUSE).";
 
 static bool load(cw_duk_table *table, const char *name, char *message, size_t capacity) {
-    // All symbols are bound now, so that the process that runs the script never needs the dynamic linker.
+    // Bind all symbols now, so that the process that runs the script never needs the dynamic linker.
     void *library = cw_open_library(name);
     if (library == NULL) {
         const char *reason = dlerror();

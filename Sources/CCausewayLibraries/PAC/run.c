@@ -9,8 +9,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// This file runs in a clone of the program. The clone has only the thread that made it, so a lock that another thread
-// held is never released. The code must not take locks, and may allocate only from the arena.
+// The code in this file runs in a cloned process. The clone has only the thread that made it. If another thread held a
+// lock, no thread in the clone releases this lock. So the code must not take locks, and may allocate memory only from
+// the arena.
 
 static cw_arena arena;
 static int channel;
@@ -82,7 +83,7 @@ int cw_script_run(void *opaque) {
     int status = evaluate(context, job);
     size_t length = 0;
     const char *text = cw_duk.duk_safe_to_lstring(context, -1, &length);
-    // After running out of memory the engine cannot allocate a correct error message.
+    // If the engine has run out of memory, it cannot create a correct error message. So report this error from here.
     if (status != 0 && arena.was_too_small) give_up(NULL, "out of memory: a script has 16 MiB");
     if (status != 0) say("F", text, length);
     else if (length > 0) say(text, text + 1, length - 1);

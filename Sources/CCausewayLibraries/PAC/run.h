@@ -3,7 +3,7 @@
 
 #include "causeway_pac.h"
 
-/// The data that the process receives at its start.
+/// The input of a process that runs a script.
 typedef struct cw_script_job {
     cw_script_text prelude;
     const cw_script_text *arguments;

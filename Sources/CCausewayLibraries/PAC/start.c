@@ -32,11 +32,12 @@
 // The region may be large, because pages that are never written use no memory.
 enum { guard_length = 64 << 10, stack_length = 4 << 20, region_length = guard_length + stack_length + CW_SCRIPT_MEMORY };
 
-// Clones a process without an exit signal, so that a program that waits for its children does not see it.
+// Clones a process without an exit signal. A program that waits for its child processes therefore does not see this
+// process.
 static int copy_process(cw_script_job *job, int *process) {
 #ifdef CW_IS_SANITIZED
-    // Keep the thread's stack: sanitizers know only the stacks of threads, and abort at the first longjmp on another
-    // stack.
+    // Keep the thread's stack in the new process. Sanitizers know only the stacks of threads, and abort at the first
+    // longjmp on another stack.
     long pid = syscall(SYS_clone, CLONE_PIDFD, NULL, process, NULL, NULL);
     if (pid == 0) cw_script_run(job);
 #else
@@ -51,7 +52,8 @@ static int make_process(cw_script_job *job, char *region, int *process) {
     job->heap = region + guard_length + stack_length;
     // Call `syscall` once in this process, so that the dynamic linker binds it before the cloned process calls it.
     (void)syscall(SYS_getpid);
-    // Block all signals, so that no handler of this process runs in the other one.
+    // Block all signals while the new process is created. The new process then also blocks them, so the signal handlers
+    // of this process do not run in it.
     pthread_sigmask(SIG_SETMASK, &all, &before);
     int result = copy_process(job, process);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
@@ -71,7 +73,8 @@ int cw_script_start(
         cw_script_job job = {prelude, arguments, count, NULL, ends[1]};
         result = make_process(&job, region, process);
     }
-    // Release the region and this end of the channel: the other process has its own copies.
+    // Release this process's mapping of the region and its copy of this channel end. The new process has its own copies
+    // of both.
     if (region != MAP_FAILED) munmap(region, region_length);
     close(ends[1]);
     if (result == 0) *channel = ends[0];
@@ -87,7 +90,8 @@ bool cw_script_reap(int process) {
     int result;
     do result = waitid((idtype_t)P_PIDFD, (id_t)process, &info, WEXITED | WNOHANG | __WALL);
     while (result != 0 && errno == EINTR);
-    // ECHILD: the process is already reaped, because other code in this program waits for all children.
+    // ECHILD means that the process has ended and was already waited for. Other code in this program may wait for all
+    // child processes.
     return result != 0 ? errno == ECHILD : info.si_pid != 0;
 }
 

@@ -34,7 +34,7 @@ typedef enum cw_coding_format {
 } cw_coding_format;
 
 typedef enum cw_decoding {
-    /// The decoder needs more input or more output space.
+    /// Decoding is not finished. The decoder needs more input or more output space.
     CW_DECODING_CONTINUES,
     /// The end of a gzip member, a zlib or brotli stream or a zstd frame.
     CW_DECODING_ENDED,
@@ -52,12 +52,14 @@ void cw_decoder_free(cw_decoder *decoder);
 /// Prepares for another gzip member or zstd frame after CW_DECODING_ENDED. Returns false if that fails.
 bool cw_decoder_restart(cw_decoder *decoder);
 
-/// Decodes. `*count` is the number of input bytes before the call and the number of consumed bytes after it.
-/// `*capacity` is the output space before the call and the number of written bytes after it. After CW_DECODING_FAILED,
-/// only `cw_decoder_problem` and `cw_decoder_free` may be called.
+/// Decodes input.
+///
+/// Before the call, `*count` is the number of input bytes. After the call, it is the number of consumed bytes. Before
+/// the call, `*capacity` is the size of the output space. After the call, it is the number of written bytes. After
+/// CW_DECODING_FAILED, only `cw_decoder_problem` and `cw_decoder_free` may be called.
 cw_decoding cw_decoder_step(cw_decoder *decoder, const uint8_t *input, size_t *count, uint8_t *output, size_t *capacity);
 
-/// Returns the reason for CW_DECODING_FAILED. Valid until the decoder is freed.
+/// Returns the reason why decoding failed (CW_DECODING_FAILED). The text stays valid until the decoder is freed.
 const char *cw_decoder_problem(const cw_decoder *decoder);
 
 // MARK: Messages
@@ -76,7 +78,8 @@ void cw_deflater_free(cw_deflater *deflater);
 bool cw_deflater_step(
     cw_deflater *deflater, const uint8_t *input, size_t *count, uint8_t *output, size_t *capacity, bool flushes);
 
-/// A streaming decompressor of a sequence of DEFLATE data without headers. Not thread-safe.
+/// A streaming decompressor for DEFLATE data without headers. Several pieces of data may follow one another. Not
+/// thread-safe.
 typedef struct cw_inflater cw_inflater;
 
 /// Creates a decompressor for a window of 8 to 15 bits. Returns NULL if zlib is not loaded or if memory allocation fails.
@@ -88,7 +91,7 @@ void cw_inflater_free(cw_inflater *inflater);
 bool cw_inflater_step(
     cw_inflater *inflater, const uint8_t *input, size_t *count, uint8_t *output, size_t *capacity);
 
-/// Returns whether all input was decompressed and ended with a whole block, at a byte boundary.
+/// Returns whether the decompressor has consumed all input and stopped exactly after a block, at a byte boundary.
 bool cw_inflater_is_between_blocks(const cw_inflater *inflater);
 
 /// Returns the reason for a failure. Valid until the decompressor is freed.

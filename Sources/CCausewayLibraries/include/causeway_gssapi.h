@@ -20,9 +20,9 @@ const char *cw_gss_load(void);
 bool cw_gss_probe(const char *name, char *message, size_t capacity);
 
 typedef enum cw_gss_status {
-    /// The token must be sent, and the peer's answer is expected.
+    /// The caller must send the token to the peer. Then the peer's answer is expected.
     CW_GSS_CONTINUES,
-    /// The context is complete. There may be a last token to send.
+    /// The security context is complete. The caller may still have to send a last token to the peer.
     CW_GSS_COMPLETE,
     /// There is no context. `cw_gss_problem` has the reason.
     CW_GSS_FAILED,

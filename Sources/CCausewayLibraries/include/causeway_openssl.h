@@ -93,20 +93,22 @@ void cw_pipe_free(cw_pipe *pipe);
 /// Creates a BIO for the pipe. The pipe must outlive the BIO. Returns NULL if memory allocation fails.
 BIO *cw_pipe_bio(cw_pipe *pipe);
 
-/// Makes `bytes` readable without a copy. They must stay valid until `cw_pipe_settle`, which copies the unread rest.
+/// Lends `bytes` to the pipe, so that the pipe's reader can read them without a copy.
+///
+/// The bytes must stay valid until `cw_pipe_settle`, which copies the bytes that were not read.
 void cw_pipe_lend(cw_pipe *pipe, const uint8_t *bytes, size_t count);
-/// Ends the loan of `cw_pipe_lend`: copies the unread rest of the bytes into the pipe. Returns false if memory
-/// allocation fails, or if the pipe would then hold more than `limit` unread bytes.
+/// Ends the borrowing of bytes that `cw_pipe_lend` began. The bytes that were not read are copied into the pipe.
+/// Returns false if memory allocation fails, or if the pipe would then hold more than `limit` unread bytes.
 bool cw_pipe_settle(cw_pipe *pipe, size_t limit);
 /// Marks the end of the input. Reads of a stream return the bytes that were already received, and then the end.
 void cw_pipe_end(cw_pipe *pipe);
-/// Pauses or resumes reading. While `is_held` is set, reads return no data.
+/// Pauses or resumes reading from the pipe. While `is_held` is set, reads return no data.
 void cw_pipe_hold(cw_pipe *pipe, bool is_held);
 /// Number of received bytes that were not read.
 size_t cw_pipe_unread(const cw_pipe *pipe);
-/// Whether a read would return neither bytes nor the end.
+/// Whether a read would return nothing: neither bytes nor the end of the stream.
 bool cw_pipe_is_dry(const cw_pipe *pipe);
-/// Discards received bytes that were not read.
+/// Discards the bytes that have arrived and were not read.
 void cw_pipe_discard(cw_pipe *pipe);
 
 /// Returns the bytes to send; if the pipe keeps datagrams, only the first datagram. Valid until the next call with this pipe.

@@ -12,7 +12,8 @@
 /// Loads the engine, once per process. Returns NULL, or a text with the error and the package to install. The text stays valid.
 const char *cw_script_load(void);
 
-/// Loads a library of another name without using it, for tests. Returns false with a text in `message` on failure.
+/// For tests: loads a library with another name, but does not use it. On failure, returns false with a text in
+/// `message`.
 bool cw_script_probe(const char *name, char *message, size_t capacity);
 
 /// Text as bytes with a length. It may contain any bytes, including zero.

@@ -147,7 +147,7 @@
     F(int, EVP_CipherUpdate, (EVP_CIPHER_CTX *a, unsigned char *b, int *c, const unsigned char *d, int e), (a, b, c, d, e)) \
     F(int, EVP_CipherFinal_ex, (EVP_CIPHER_CTX *a, unsigned char *b, int *c), (a, b, c))
 
-/// From libssl.so.3.
+/// Functions of libssl.so.3.
 #define CW_SSL_FUNCTIONS(F) \
     F(const SSL_METHOD *, TLS_method, (void), ()) \
     F(const SSL_METHOD *, DTLS_method, (void), ()) \

@@ -36,7 +36,7 @@ typedef struct evp_md_ctx_st EVP_MD_CTX;
 typedef struct evp_cipher_st EVP_CIPHER;
 typedef struct evp_cipher_ctx_st EVP_CIPHER_CTX;
 typedef struct engine_st ENGINE;
-// Typed stacks, which are `OPENSSL_STACK` internally.
+// OpenSSL's typed stacks. Internally, each of them is an `OPENSSL_STACK`.
 struct stack_st_X509;
 struct stack_st_X509_NAME;
 struct stack_st_SSL_CIPHER;

@@ -4,11 +4,13 @@
 
 #include <stddef.h>
 
-/// Describes the distributed function of the program that has this mangled name, such as "distributed thunk
-/// Game.Board.move(to: Swift.Int) async throws -> ()". The caller frees the text.
+/// Returns a readable description of a distributed function in the program. `name` is the function's mangled name. A
+/// description looks like "distributed thunk Game.Board.move(to: Swift.Int) async throws -> ()". The caller frees the
+/// text.
 ///
-/// The name may come from a peer: it is parsed only if it equals a name that the compiler recorded. Returns NULL for
-/// any other name. Also returns NULL if the Swift runtime has no function that finds recorded names.
+/// The name may come from a peer. So the function parses it only if it equals a name that the compiler recorded. For
+/// any other name, it returns NULL. It also returns NULL if the Swift runtime has no function that finds recorded
+/// names.
 char *cw_distributed_function(const char *name, size_t length);
 
 #endif

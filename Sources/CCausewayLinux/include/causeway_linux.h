@@ -1,5 +1,8 @@
-// Kernel and libc interfaces that Swift cannot import: control messages, packed epoll events, datagram batches, function-like macros. Every
-// call returns a result or a negated errno, so that no other call can overwrite errno in between, and restarts after EINTR.
+// Functions of the kernel and of libc that Swift cannot import: control messages, packed epoll events, datagram
+// batches, and function-like macros.
+//
+// Every function returns a result or a negated errno, so that no other call can overwrite errno in between. After
+// EINTR, a function starts its system call again.
 #ifndef CAUSEWAY_LINUX_H
 #define CAUSEWAY_LINUX_H
 
@@ -105,20 +108,22 @@ typedef struct cw_packet {
     cw_address peer;
     /// Bytes of each coalesced datagram; 0 for a single datagram.
     uint32_t segment;
-    /// The byte with DSCP and ECN; -1 if unknown.
+    /// The packet's byte with DSCP and ECN; -1 if unknown.
     int16_t traffic_class;
     bool truncated;
     /// The local address that received the packet, for replies from a wildcard socket. Family 0 if unknown.
     uint8_t local_family;
     uint32_t local_interface;
     uint64_t local_high, local_low;
-    /// The destination in the IPv4 header, for example a group. For IPv6 it is the local address.
+    /// The destination address in the IPv4 header, for example a multicast group. For an IPv6 packet, the destination
+    /// is the local address.
     uint32_t destination_v4;
     /// Nanoseconds of the raw monotonic clock; 0 if not requested.
     uint64_t time_ns;
 } cw_packet;
 
-/// The address of a packet's peer. Direct access to the field from Swift does not compile under ThreadSanitizer (6.3.1).
+/// Returns the address of a packet's peer. Under ThreadSanitizer (6.3.1), Swift code that reads the field directly does
+/// not compile.
 static inline const cw_address *cw_packet_peer(const cw_packet *packet) { return &packet->peer; }
 static inline bool cw_packet_has_peer_of(const cw_packet *packet, const cw_packet *other) {
     return packet->peer.length == other->peer.length
@@ -166,7 +171,8 @@ int cw_epoll_create(void);
 int cw_epoll_add(int epoll, int fd, uint64_t token, uint32_t readiness);
 int cw_epoll_modify(int epoll, int fd, uint64_t token, uint32_t readiness);
 int cw_epoll_remove(int epoll, int fd);
-/// Waits for at most `timeout_ns` nanoseconds (negative: forever). Returns 0 after EINTR.
+/// Waits for events for at most `timeout_ns` nanoseconds (negative: forever). If a signal interrupts the wait (EINTR),
+/// returns 0.
 int cw_epoll_wait(int epoll, cw_event *events, int capacity, int64_t timeout_ns);
 int cw_wake_create(void);
 void cw_wake_signal(int fd);
@@ -193,7 +199,8 @@ void cw_release_memory(void);
 
 /// Locks a file for this open file description, without waiting. Returns 0 or a negated errno.
 int cw_lock_file(int descriptor);
-/// Releases the lock of this open file description, also for children that have inherited it. Returns 0 or a negated errno.
+/// Releases the lock of this open file description. Children that have inherited the description no longer hold the
+/// lock either. Returns 0 or a negated errno.
 int cw_unlock_file(int descriptor);
 /// Returns 1 if another open file description has locked the file, 0 if not, or a negated errno.
 int cw_file_is_locked(int descriptor);

@@ -51,7 +51,8 @@ int cw_ring_promiscuous(cw_ring *ring, uint32_t interface);
 int cw_ring_start(cw_ring *ring, uint32_t interface);
 /// Distributes the packets among the rings of a group. `way`: 0 by flow, 1 round robin, 2 by processor. Call after the start.
 int cw_ring_share(cw_ring *ring, uint16_t group, uint16_t way);
-/// Returns 1 with a packet, 0 if there is none yet. Blocks that are read completely are returned to the kernel.
+/// Takes the next packet. Returns 1 if there is a packet, 0 if there is none yet. Returns a block to the kernel when
+/// all packets in the block have been read.
 int cw_ring_next(cw_ring *ring, cw_ring_packet *packet);
 /// Waits for packets, for at most the given time. Returns 1 if there are packets, 0 if not, or a negated errno.
 int cw_ring_wait(cw_ring *ring, int milliseconds);
@@ -68,8 +69,8 @@ int cw_arp_socket(uint32_t interface);
 /// Opens a socket that sends IP packets. The caller supplies the IP header.
 int cw_raw_ip_socket(bool is_ipv6);
 
-/// Opens a socket that sends TCP segments without IP headers, and receives segments to `count` ports from `first` on. Its error queue is
-/// enabled.
+/// Opens a socket for TCP segments without IP headers. It can send any segments. It receives segments to `count` ports,
+/// the first of which is `first`. The socket's error queue is enabled.
 int cw_raw_tcp_socket(bool is_ipv6, uint16_t first, uint16_t count);
 /// Enables the error queue of a datagram socket, which receives the ICMP errors for its packets.
 int cw_report_errors(int fd, bool is_ipv6);
@@ -80,8 +81,8 @@ int cw_set_unfragmented(int fd, bool is_ipv6, bool never);
 
 /// Opens an unprivileged or a raw ICMP socket. Enables kernel timestamps, hop limits and the error queue.
 int cw_icmp_socket(bool is_ipv6, bool raw);
-/// Enables arrival timestamps. Errors are ignored: if the kernel reports no arrival time, the time of the receive is
-/// used.
+/// Enables arrival timestamps. Errors are ignored: without a timestamp from the kernel, the time of the receive call is
+/// used instead.
 void cw_stamp_arrivals(int fd);
 int cw_set_hop_limit(int fd, bool is_ipv6, int hops);
 
@@ -101,18 +102,20 @@ typedef struct cw_datagram {
     cw_address offender;
 } cw_datagram;
 
-/// Sends `count` (at most 64) consecutive packets of `size` bytes. `which` has the index of the peer of each packet. Returns the number of
-/// packets sent, or a negated errno for the first.
+/// Sends `count` (at most 64) packets of `size` bytes each, which follow one another in `bytes`. For each packet,
+/// `which` has the index of its peer. Returns the number of packets sent. If the first packet cannot be sent, returns a
+/// negated errno.
 int cw_send_to_peers(int fd, const void *bytes, size_t size, const cw_address *peers, const uint32_t *which, int count);
-/// Receives up to `count` (at most 64) pending datagrams. Does not read the error queue. The first `size` bytes of each
-/// datagram are stored, one after the other. Returns the number of datagrams, or a negated errno.
+/// Receives up to `count` (at most 64) pending datagrams. Does not read the error queue. Stores at most the first
+/// `size` bytes of each datagram, one datagram after the other. Returns the number of datagrams, or a negated errno.
 int cw_receive_many(int fd, void *bytes, size_t size, cw_address *peers, uint32_t *lengths, int count);
 
 long cw_sendto(int fd, const void *buffer, size_t length, const cw_address *address);
-/// Returns the number of bytes received or a negated errno. Pending errors are received first; for an error, the bytes are those of the
-/// packet that caused it.
+/// Receives one datagram or one pending error. Returns the number of bytes, or a negated errno.
+///
+/// If there are both, the error is received first. With an error, the bytes are those of the packet that has caused it.
 long cw_receive_datagram(int fd, void *buffer, size_t length, cw_datagram *datagram);
-/// Like cw_receive_datagram, but receives only errors or only datagrams.
+/// Like cw_receive_datagram, but receives only errors if `error` is true, and otherwise only datagrams.
 long cw_receive_one(int fd, void *buffer, size_t length, cw_datagram *datagram, bool error);
 
 #endif

@@ -12,11 +12,12 @@ enum causeway_text_result {
     CAUSEWAY_TEXT_FULL = 1,
     /// The input ends inside of a character.
     CAUSEWAY_TEXT_INCOMPLETE = 2,
-    /// The input is malformed at its first byte that was not read.
+    /// The input is malformed. The malformed part begins at the first byte that was not read.
     CAUSEWAY_TEXT_MALFORMED = 3,
 };
 
-/// Opens a conversion to UTF-8, or returns a null pointer if the C library does not know the encoding.
+/// Opens a conversion from the encoding `name` to UTF-8. Returns a null pointer if the C library does not know the
+/// encoding.
 void *causeway_text_open(const char *name);
 /// Closes a conversion.
 void causeway_text_close(void *conversion);

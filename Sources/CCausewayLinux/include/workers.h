@@ -4,12 +4,13 @@
 
 #include <stddef.h>
 
-/// Starts a program with a socket as its standard input, and /dev/null as its output. Its environment contains only
+/// Starts a program. Its standard input is a socket, and its output is /dev/null. Its environment contains only
 /// LD_LIBRARY_PATH.
 ///
-/// `wait` does not report the program, and its end sends no SIGCHLD. `*process` receives a descriptor of the process,
-/// `*channel` the other end of the socket, which does not block. Returns 0 or a negated errno. `arguments` ends with
-/// NULL.
+/// `wait` does not report the program, and its end sends no SIGCHLD. `arguments` ends with NULL.
+///
+/// Stores a descriptor of the process in `*process`, and the other end of the socket in `*channel`. That end does not
+/// block. Returns 0 or a negated errno.
 int cw_worker_start(const char *path, char *const *arguments, int *process, int *channel);
 
 /// Ends a process and waits until it is gone.

@@ -16,8 +16,8 @@ extension NWBrowser {
             self.metadata = metadata
         }
 
-        /// Hashes only the endpoint and the interfaces, although equality of results also compares the metadata. Equal
-        /// results still get equal hash values.
+        /// Hashes only the endpoint and the interfaces. Equality also compares the metadata, but equal results still
+        /// have equal hash values.
         public func hash(into hasher: inout Hasher) {
             hasher.combine(endpoint)
             hasher.combine(interfaces)
@@ -44,7 +44,7 @@ extension NWBrowser.Result {
         }
     }
 
-    /// The difference between two results for one service.
+    /// The difference between an old and a new result for the same service.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public enum Change: Hashable, Sendable {
@@ -57,9 +57,9 @@ extension NWBrowser.Result {
         /// The service is still available, but its interfaces or its metadata have changed.
         case changed(old: NWBrowser.Result, new: NWBrowser.Result, flags: NWBrowser.Result.Change.Flags)
 
-        /// Computes the difference between two results. Pass `nil` for a service that is not available.
+        /// Computes the change from `old` to `new`. Pass `nil` for a service that is not available.
         ///
-        /// The initializer does not compare the endpoints: both results must belong to one service.
+        /// Both results must belong to one service. The initializer does not compare their endpoints.
         public init(between old: NWBrowser.Result?, _ new: NWBrowser.Result?) {
             switch (old, new) {
             case (nil, nil): self = .identical
@@ -83,7 +83,7 @@ extension NWBrowser.Result {
                 self.rawValue = rawValue
             }
 
-            /// Nothing has changed.
+            /// The two results are identical.
             public static let identical = Flags(rawValue: 0x01)
             /// The service was found on an additional interface.
             public static let interfaceAdded = Flags(rawValue: 0x08)

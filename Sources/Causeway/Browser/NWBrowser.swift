@@ -67,8 +67,8 @@ public final class NWBrowser: CustomDebugStringConvertible, Sendable {
 
     /// Stops browsing. The state `cancelled` is the final callback. A cancelled browser cannot be started again.
     public func cancel() {
-        // End the life cycle before the search. A concurrent call of `start(queue:)` may not have stored its search
-        // yet. That call then sees that the life cycle has ended, and stops its search itself.
+        // End the life cycle first, and stop the search afterwards. A concurrent call of `start(queue:)` may not have
+        // stored its search yet. That call then sees the ended life cycle, and stops its search itself.
         lifecycle.end(in: .cancelled) { [self] in browseResultsChangedHandler = nil }
         browse.withLock { $0.take() }?.stop()
     }

@@ -131,8 +131,8 @@ final class ServiceBrowse: Sendable {
         QuestionScope(interfaces: permitted, servers: servers)
     }
 
-    /// The name whose PTR records list the service instances. A search for a subtype uses a separate name, which
-    /// consists of the subtype, `_sub`, the type and the domain (RFC 6763 §7.1).
+    /// The name whose PTR records list the service instances. A search for a subtype uses another name (RFC 6763 §7.1).
+    /// That name consists of the subtype, `_sub`, the type and the domain.
     private var browsedName: DNSName? {
         guard let domain = query.type.name.appending(query.domain) else { return nil }
         guard let subtype = query.type.subtypes.first else { return domain }
@@ -228,8 +228,9 @@ final class ServiceBrowse: Sendable {
         if isFirst { post { self.tell() } }
     }
 
-    /// Reports the changes. The cost depends on how many instances changed, not on how many exist: a large network can
-    /// have thousands of instances, which arrive in hundreds of DNS messages.
+    /// Reports the changes since the last report. The cost depends only on the number of changed instances, not on the
+    /// number of all instances. A large network can have thousands of instances, which arrive in hundreds of DNS
+    /// messages.
     private func tell() {
         let updates = progress.withLock { progress -> [(DNSName, FoundServices.Instance?)] in
             progress.isPosted = false
@@ -245,7 +246,7 @@ final class ServiceBrowse: Sendable {
     private func change(
         of name: DNSName, to instance: FoundServices.Instance?, in reported: inout Reported
     ) -> NWBrowser.Result.Change? {
-        // If TXT records are requested, a service is reported only when its TXT record has arrived.
+        // If the query includes TXT records, report a service only when its TXT record has arrived.
         let new = instance.flatMap { !query.wantsText || $0.text != nil ? result(name, $0) : nil }
         let old = reported.byName[name]
         let change = NWBrowser.Result.Change(between: old, new)

@@ -19,7 +19,7 @@ public struct CaptiveNetworkProbe: Sendable {
     public enum Expectation: Hashable, Sendable {
         /// A response with this HTTP status code.
         case status(Int)
-        /// A response with status 200 whose first 64 KiB of content contain this text.
+        /// A response with status 200. The first 64 KiB of its content contain this text.
         case text(String)
     }
 
@@ -30,8 +30,8 @@ public struct CaptiveNetworkProbe: Sendable {
         /// The network replied instead of the server. `portal` is the login page's URL; `nil` if the response contains
         /// no such URL. Do not trust the URL: any host on the network could have sent it.
         case captive(portal: URL?)
-        /// The probe gave no result. The error is the connection's error, `ETIMEDOUT` if no response arrived in time, or `EPROTO` if the
-        /// response does not show whether there is a portal.
+        /// The probe gave no result, for one of three reasons. The connection failed; the value is its error. No
+        /// response arrived in time (`ETIMEDOUT`). The response does not show whether there is a portal (`EPROTO`).
         case failed(NWError)
     }
 

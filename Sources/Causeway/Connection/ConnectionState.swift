@@ -1,8 +1,8 @@
 extension NWConnection {
     /// The states of a connection.
     ///
-    /// `waiting` and `preparing` may alternate before `ready`. Otherwise a connection never returns to an earlier
-    /// state, and the final state is always `cancelled`.
+    /// Before `ready`, a connection may change several times between `waiting` and `preparing`. Apart from this, it
+    /// never returns to an earlier state. The final state is always `cancelled`.
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum State: Equatable, Sendable {

@@ -14,7 +14,7 @@ func stageMetadata(of context: NWConnection.ContentContext) -> [any StageMetadat
     }
 }
 
-/// Calls the pong handlers of the WebSocket pings in the metadata with an error, because the pings will not be sent.
+/// Calls the pong handlers for the WebSocket pings in `metadata` with an error, because these pings will not be sent.
 func abandon(_ metadata: [any StageMetadata], _ error: NWError) {
     for case let message as WebSocketMetadata in metadata {
         if let token = message.pingToken { PongWaiters.shared.finish(token, error) }

@@ -11,8 +11,9 @@ extension NWConnection {
         /// The message's metadata: either objects, or a datagram's header fields.
         private enum Metadata {
             case objects([NWProtocolMetadata])
-            /// The header fields. Metadata objects are created only when the program reads the metadata. Most programs
-            /// never read it, so all datagrams with the default fields share one content context.
+            /// A datagram's header fields. Metadata objects are created from them only when the program reads the
+            /// metadata. Most programs never read it. So all datagrams with the default fields can share one content
+            /// context.
             case datagram(DatagramHeader)
         }
 
@@ -32,8 +33,9 @@ extension NWConnection {
         /// peer has closed its sending direction.
         public let isFinal: Bool
 
-        /// The message to send before this message. If that message fails, this message fails too. Has no effect if the
-        /// stack contains TLS or another application protocol, because these protocols keep messages in order.
+        /// The message that must be sent before this message. If it fails, this message fails too. Has no effect if the
+        /// stack contains TLS or another application protocol, because these protocols always keep the order of
+        /// messages.
         public let antecedent: NWConnection.ContentContext?
 
         private let metadata: Metadata
@@ -66,8 +68,8 @@ extension NWConnection {
             ticket = MessageTicket()
         }
 
-        /// Creates a content context with the default priority and no antecedent. It is either a constant that all
-        /// connections share, or belongs to received content.
+        /// Creates a content context with the default priority and no antecedent. The context is a constant that all
+        /// connections share, or it belongs to received content.
         init(shared identifier: String, isFinal: Bool, header: DatagramHeader? = nil) {
             ticket = nil
             self.identifier = identifier

@@ -17,8 +17,9 @@ extension NWConnection {
         }
     }
 
-    /// The maximum message size on the current path, in bytes, with DTLS overhead already subtracted. The value is 0
-    /// unless the connection is ready, and always 0 for a stream.
+    /// The maximum size of a message on the current path, in bytes. The overhead of DTLS is already subtracted.
+    ///
+    /// The value is 0 until the connection is ready. For a stream, it is always 0.
     ///
     /// Counterpart: macOS 10.15, iOS 13.
     public var maximumDatagramSize: Int {
@@ -32,13 +33,15 @@ extension NWConnection {
     /// The maximum datagram size, in bytes; `nil` if there is no socket.
     private var pathDatagramSize: Int? {
         driver.flow.withDescriptor { fd in
-            // A connection from a listener may share a socket with other connections. Such a socket has no peer
-            // address, so the endpoint determines the address family.
+            // A connection that a listener accepted may share its socket with other connections. A shared socket has no
+            // peer address. In this case, use the address family of the endpoint.
             let isV6 = (Socket.peerAddress(fd)?.unmapped.family ?? endpoint.family) == .ipv6
             let mtu = try? Socket.get(isV6 ? .ipv6PathMTU : .ipv4PathMTU, of: fd)
-            // If the socket is not connected, its path MTU is unknown; the Ethernet MTU (1,500 bytes) is used instead.
+            // The path MTU is unknown if the socket is not connected. In that case, use the MTU of Ethernet, which is
+            // 1,500 bytes.
             let headers = isV6 ? 48 : 28
-            // Every IPv6 link carries packets of 1,280 bytes (RFC 8200 §5). With `useMinimumMTU`, the program limits packets to this size.
+            // Every IPv6 link can carry packets of 1,280 bytes (RFC 8200 §5). With `useMinimumMTU`, packets are limited
+            // to this size.
             let maximum = isV6 && driver.settings.ip.useMinimumMTU ? 1_280 : 65_535 + (isV6 ? 40 : 0)
             return max(0, min(mtu ?? 1_500, maximum) - headers - (driver.route?.overhead ?? 0))
         }
@@ -65,11 +68,10 @@ extension NWConnection {
 }
 
 extension NWPath {
-    /// Creates the path of a ready connection.
+    /// Creates the path for a connection that is ready.
     init(_ path: ConnectionPath, local: SocketAddress?, remote: SocketAddress?, endpoint: NWEndpoint) {
-        // The address of a Unix domain socket is empty if the socket is not bound to a path. If the local address is
-        // empty, the local endpoint is `nil`. If the remote address is empty, the remote endpoint is the connection's
-        // `endpoint`.
+        // A Unix domain socket without a path has an empty address. If the local address is empty, the local endpoint
+        // is `nil`. If the remote address is empty, the remote endpoint is the connection's `endpoint`.
         let ownEnd = local.map { NWEndpoint($0) }.flatMap { $0 == .unix(path: "") ? nil : $0 }
         let otherEnd = remote.map { NWEndpoint($0) }.flatMap { $0 == .unix(path: "") ? nil : $0 }
         self.init(
@@ -81,7 +83,7 @@ extension NWPath {
             remoteEndpoint: otherEnd ?? endpoint)
     }
 
-    /// Creates the path for a message received on an interface.
+    /// Creates the path for a message that arrived on an interface.
     init(local: SocketAddress?, remote: SocketAddress?, endpoint: NWEndpoint, interface known: NWInterface? = nil) {
         let model = NetworkStateMonitor.shared.model
         let interface = known ?? local?.internetAddress.flatMap { model.holder(of: $0) }?.interface

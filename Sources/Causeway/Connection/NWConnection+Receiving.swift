@@ -46,9 +46,10 @@ extension NWConnection {
         }
     }
 
-    /// Receives one complete message: a datagram, or on a byte stream all content up to its end.
+    /// Receives one complete message. On a datagram connection, this is one datagram. On a byte stream, it is all
+    /// content up to the end of the stream.
     ///
-    /// On a byte stream that does not end, content beyond 16 MiB is delivered in pieces with `isComplete` false.
+    /// If a byte stream has more than 16 MiB of content, the content is delivered in pieces with `isComplete` false.
     @preconcurrency public func receiveMessage(
         completion:
             @escaping @Sendable (
@@ -61,7 +62,8 @@ extension NWConnection {
         }
     }
 
-    /// Like ``receiveMessage(completion:)``, but delivers content that may be discontiguous.
+    /// Works like ``receiveMessage(completion:)``, but delivers the content as `DispatchData`. Its bytes may be in
+    /// several separate memory regions.
     ///
     /// Counterpart: macOS 11, iOS 14.
     @preconcurrency public func receiveMessageDiscontiguous(
@@ -88,9 +90,9 @@ extension NWConnection {
         channel.receiveMessage(completion)
     }
 
-    /// Waits until at least one datagram has arrived, then receives all datagrams that have arrived.
+    /// Receives all datagrams that have arrived. If there are none, it waits until at least one has arrived.
     ///
-    /// One call delivers a batch of datagrams without a copy. On a byte stream the method delivers `nil`. Apple's
+    /// One call delivers a batch of datagrams without a copy. On a byte stream, the method delivers `nil`. Apple's
     /// framework has no counterpart.
     public func receiveBatch(completion: @escaping @Sendable (DatagramBatch?, NWError?) -> Void) {
         driver.flow.receiveBatch { batch, failure in completion(batch, failure?.networkError) }

@@ -33,8 +33,8 @@ extension NWConnection {
 
     private func makeEstablishmentReport() -> EstablishmentReport? {
         guard driver.isEstablished else { return nil }
-        // For a connection from a listener, only the handshakes of protocols above the transport, such as TLS, are
-        // recorded. Without such protocols there is no record, and the establishment takes 0 seconds in the report.
+        // This report covers a connection from a listener. Only the handshakes of protocols above the transport, such
+        // as TLS, were recorded. If there are no such protocols, there is no record. The report then shows 0 seconds.
         guard let facts = driver.establishment else { return EstablishmentReport(duration: 0) }
         let interval = facts.previousAttempts == 0 ? .zero : facts.attemptStarted - facts.started
         return EstablishmentReport(
@@ -148,8 +148,8 @@ extension Duration {
 }
 
 extension NWConnection.EstablishmentReport.Resolution.Source {
-    /// Converts the origin of an address to the source that a report names. An address from the hosts file counts as a
-    /// cached answer. The address of a name such as `localhost` counts as a cached answer too.
+    /// Converts the origin of an address to the source in a report. An address from the hosts file counts as a cached
+    /// answer. So does the address of a name with a fixed meaning, such as `localhost`.
     fileprivate init(_ origin: AddressOrigin) {
         switch origin {
         case .host, .cache: self = .cache

@@ -34,8 +34,8 @@ extension NWConnection {
     }
 
     func enqueue(_ content: Data?, _ context: ContentContext, _ isComplete: Bool, _ waiter: SendWaiter) {
-        // Call `contentCame()` after the content is queued. This call can start to establish the connection, and the
-        // first packet can then carry the content.
+        // Queue the content first, and then call `contentCame()`. The call can start to establish the connection, and
+        // the first packet can then carry the content.
         defer { driver.contentCame() }
         if let channel = driver.channel { return enqueue(content, context, isComplete, waiter, on: channel) }
         let outbound = Outbound(
@@ -53,8 +53,9 @@ extension NWConnection {
                 antecedent: context.antecedent?.ticket))
     }
 
-    /// Queues content for the protocols above the transport. These protocols keep message order, so priorities and antecedents have no
-    /// effect.
+    /// Queues content for the protocols above the transport.
+    ///
+    /// These protocols keep messages in order. So the priority and the antecedent of a message have no effect.
     private func enqueue(
         _ content: Data?, _ context: ContentContext, _ isComplete: Bool, _ waiter: SendWaiter, on channel: StackChannel
     ) {
@@ -87,8 +88,8 @@ extension NWConnection {
 }
 
 extension SendWaiter {
-    /// Returns a handler for the result of a send call. If the message is not sent, this handler also calls the
-    /// metadata's pong handler. Returns `self` if the metadata has no pong handler.
+    /// Returns a result handler for a send call that may contain a WebSocket ping. If the call fails, the handler also
+    /// calls the pong handler in the metadata. Returns `self` if the metadata has no pong handler.
     func abandoning(_ metadata: [any StageMetadata]) -> SendWaiter {
         guard metadata.contains(where: { ($0 as? WebSocketMetadata)?.pingToken != nil }) else { return self }
         return .callback { failure in

@@ -66,11 +66,11 @@ extension NWConnection {
     }
 
     /// Sends several pieces of content with as few system calls as possible. Suspends until the transport has accepted
-    /// every piece.
+    /// all pieces.
     ///
     /// Cancellation: withdraws only content that the transport has not started to send. If there are no protocols above
-    /// the transport, only the final piece of `contents` can be withdrawn, because only this piece is associated with
-    /// the waiting task.
+    /// the transport, only the final piece of `contents` can be withdrawn. Only this piece is associated with the
+    /// waiting task.
     nonisolated(nonsending)
         package func send(together contents: [Data]) async throws(NWError)
     {

@@ -132,15 +132,15 @@ extension NWConnection {
         }
     }
 
-    /// Starts to observe the path if `isWanted` is `true` and the connection is already ready. The first report to the
-    /// program's handlers then describes the current path.
+    /// Starts to observe the path if `isWanted` is `true` and the connection is already ready. The program's handlers
+    /// then first get the current path.
     private func followPath(_ isWanted: Bool) {
         if isWanted, case .ready = driver.state { driver.followPath() }
     }
 
     private var handlers: Handlers { storedHandlers.withLock { $0?.first } ?? Handlers() }
 
-    /// Changes the handlers. Returns `false` if the handlers were already released: a new handler would never be
+    /// Changes the handlers. Returns `false` if the handlers were already released. A new handler would then never be
     /// called.
     @discardableResult
     func update(_ body: (inout Handlers) -> Void) -> Bool {
@@ -191,8 +191,8 @@ extension NWConnection: ConnectionObserver {
 }
 
 extension NWConnection {
-    /// A connection's destination. To save memory, idle server connections store only an address, which takes a third
-    /// of the memory of an endpoint.
+    /// A connection's destination. An idle server connection stores only the address, which needs a third as much
+    /// memory as an endpoint.
     enum Destination: Sendable {
         indirect case endpoint(NWEndpoint)
         /// An Internet address without a scope.

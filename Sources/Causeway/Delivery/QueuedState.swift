@@ -56,7 +56,7 @@ final class QueuedState<State: Sendable>: Sendable {
         }
     }
 
-    /// Sets the queue for all callbacks, and runs the waiting blocks.
+    /// Sets the queue for all callbacks, and runs the blocks that wait for the queue.
     ///
     /// - Returns: `true` for the first call, unless the state has already ended.
     func start(on queue: DispatchQueue) -> Bool {
@@ -80,9 +80,9 @@ final class QueuedState<State: Sendable>: Sendable {
         change(to: state, ends: false) {}
     }
 
-    /// Changes to the final state, reports it, and releases the handler.
+    /// Changes to the final state, reports it, and then releases the handler.
     ///
-    /// - Parameter finally: Called on the queue after the report; if there is no queue, called on a global queue.
+    /// - Parameter finally: Called on the queue after the report. If there is no queue, called on a global queue.
     func end(in state: State, finally: @escaping @Sendable () -> Void = {}) {
         change(to: state, ends: true, finally)
     }
@@ -121,7 +121,7 @@ final class QueuedState<State: Sendable>: Sendable {
             return (nil, progress.waiting + [{ [self] in handler = nil }, finally])
         }
         delivery?.dispatch()
-        // The object has no queue and will not get one. Run the waiting blocks on a global queue.
+        // The object has no queue, and none will be set. So run the waiting blocks on a global queue.
         guard !unheard.isEmpty else { return }
         DispatchQueue.global().async { for body in unheard { body() } }
     }

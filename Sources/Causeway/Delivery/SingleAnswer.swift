@@ -1,11 +1,14 @@
 internal import CausewaySystem
 
-/// Forwards only the first answer of the program. The program answers by calling a completion handler in a block or a
-/// delegate method, and may call the handler more than once by mistake.
+/// Forwards only the program's first answer. The program answers with a completion handler, and may by mistake call the
+/// handler more than once.
 package final class SingleAnswer<Answer: Sendable>: Sendable {
     private let receiver: LockedValue<(@Sendable (Answer) -> Void)?>
 
-    /// - Parameter receiver: Called at most once, on the thread that gives the first answer.
+    /// Creates an object that passes one answer on.
+    ///
+    /// - Parameter receiver: The closure that receives the first answer. It is called at most once, on the thread that
+    ///   supplies the answer.
     package init(_ receiver: @escaping @Sendable (Answer) -> Void) {
         self.receiver = LockedValue(receiver)
     }

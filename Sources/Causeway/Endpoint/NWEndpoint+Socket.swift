@@ -48,7 +48,8 @@ extension ConnectionDriver.Origin {
         switch endpoint {
         case .hostPort(let host, let port): return .connect(target(host, port.rawValue))
         case .unix(let path):
-            // `sun_path` holds 108 bytes, including the terminating zero byte (unix(7)).
+            // The path must have fewer than 108 bytes: `sun_path` holds 108 bytes, including the zero byte at the end
+            // (unix(7)).
             guard !path.isEmpty, path.utf8.count < 108 else { throw .posix(.EINVAL) }
             return .connect(.addresses([.unix(path: path)]))
         case .url(let url):

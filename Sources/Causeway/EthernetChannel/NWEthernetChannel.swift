@@ -150,7 +150,8 @@ extension NWEthernetChannel {
         public init?(_ string: String) {
             let parts = string.utf8.split(separator: UInt8(ascii: ":"), omittingEmptySubsequences: false)
             let bytes = parts.compactMap { part -> UInt8? in
-                // The standard library's parser accepts a sign, which an address cannot contain.
+                // The parser of the standard library also accepts a sign before the digits. An address cannot contain a
+                // sign, so refuse it here.
                 guard (1...2).contains(part.count), part.first != UInt8(ascii: "+"), part.first != UInt8(ascii: "-")
                 else { return nil }
                 return UInt8(String(decoding: part, as: UTF8.self), radix: 16)

@@ -3,8 +3,10 @@ internal import CausewayRuntime
 internal import CausewaySystem
 internal import FoundationEssentials
 
-/// Forwards a framer's calls of ``NWProtocolFramer/Instance`` methods to its `FramerStage`, the state machine that
-/// buffers the framer's input and output. After the connection has ended, the calls have no effect.
+/// Forwards a framer's calls of ``NWProtocolFramer/Instance`` methods to its `FramerStage`.
+///
+/// The stage is the state machine that buffers the framer's input and output. After the connection has ended, the calls
+/// do nothing.
 extension FramerDelegate: FramerHost {
     func markReady() { act(isAnswer: true) { $0.markReady() } }
 
@@ -70,7 +72,7 @@ extension FramerDelegate: FramerHost {
     func async(_ body: @escaping () -> Void) {
         let body = Unchecked(body)
         place?.onQueue {
-            // After its cleanup, a framer must not be called.
+            // After its cleanup, a framer must not be called again.
             guard self.place != nil else { return }
             body.value()
         }
@@ -88,8 +90,8 @@ extension FramerDelegate: FramerHost {
     /// Calls `body` with the framer's state machine.
     ///
     /// - Parameter isAnswer: Whether this call restarts the time limit for the stack's handshakes. Pass `true` only
-    ///   when the framer reports that its handshake has ended. A call that reads input must not restart the limit,
-    ///   because a slow peer could then keep a handshake open forever.
+    ///   when the framer reports the end of its handshake. Pass `false` for a call that reads input: otherwise a slow
+    ///   peer could keep a handshake open forever.
     @discardableResult
     private func act<Result: Sendable>(
         isAnswer: Bool = false, _ body: @Sendable (inout FramerStage) -> Result
@@ -97,8 +99,8 @@ extension FramerDelegate: FramerHost {
         place?.withStage(as: FramerStage.self, isAnswer: isAnswer, body)
     }
 
-    /// Passes a copy of the received or outgoing bytes to the framer's closure. The closure may write into its buffer,
-    /// but other parts of the stack may share the original bytes.
+    /// Passes a copy of the received or outgoing bytes to the framer's closure. The closure gets a copy because it may
+    /// write into its buffer, and other parts of the stack may share the original bytes.
     ///
     /// - Returns: The number of bytes to skip: the closure's result, or 0 if there are too few bytes.
     private static func show(

@@ -2,12 +2,13 @@ internal import CausewayProtocols
 internal import CausewayRuntime
 internal import CausewaySystem
 
-/// Calls the program's framer when the framer's `FramerStage` requests it. This state machine buffers the framer's
-/// input and output.
+/// Calls the program's framer when the framer's `FramerStage` requests it. `FramerStage` is a state machine that
+/// buffers the framer's input and output.
 ///
-/// The framer object is created before its `start` method is called, and released after its `cleanup` method has
-/// returned. The framer's methods run on the connection's queue, without a lock. When the framer calls its
-/// ``NWProtocolFramer/Instance``, ``FramerHost`` forwards the call to the state machine.
+/// The framer object is created before its `start` method is called. It is released after its `cleanup` method has
+/// returned. The framer's methods run on the connection's queue, without a lock.
+///
+/// A call from the framer to its ``NWProtocolFramer/Instance`` goes through ``FramerHost`` to the state machine.
 final class FramerDelegate: ProgramDelegate {
     private struct Life: Sendable {
         var place: (any StageAccess)?
@@ -26,8 +27,8 @@ final class FramerDelegate: ProgramDelegate {
         self.context = context
     }
 
-    /// Access to the framer's `FramerStage`, which buffers input and output; `nil` before the framer's `start` method
-    /// is called and after its `cleanup` method has returned.
+    /// Gives access to the framer's `FramerStage`, which buffers input and output. `nil` until the framer's `start`
+    /// method is called, and again after its `cleanup` method has returned.
     var place: (any StageAccess)? { life.withLock { $0.place } }
 
     /// Whether the framer performs a handshake: its `start` method did not return `.ready`.
@@ -45,7 +46,8 @@ final class FramerDelegate: ProgramDelegate {
         guard case .call(let call)? = event as? FramerEvent else { return }
         if call.kind == .start { begin(at: place) }
         let (instance, held) = life.withLock { ($0.instance, $0.framer) }
-        // The first call is always `start`. `begin(at:)` then creates both objects, so each call finds them.
+        // The first call is always `start`. For this call, `begin(at:)` creates the instance and the framer. Later
+        // calls therefore find both objects.
         guard let instance, let framer = held?.value else { return }
         perform(call, framer, instance, at: place)
     }
@@ -90,7 +92,8 @@ final class FramerDelegate: ProgramDelegate {
         }
     }
 
-    /// Returns the program's message for this framer, or an empty message. Messages for other framers in the stack are ignored.
+    /// Returns the program's message for this framer. Messages for other framers in the stack are ignored. If the call
+    /// contains no message for this framer, the result is an empty message.
     private func message(of call: FramerCall, _ instance: NWProtocolFramer.Instance) -> NWProtocolFramer.Message {
         for case let metadata as FramerMetadata in call.metadata where metadata.message.definition == options.definition
         {
@@ -100,7 +103,8 @@ final class FramerDelegate: ProgramDelegate {
     }
 
     private func end() {
-        // Release the program's object outside the lock, because its `deinit` runs the program's code.
+        // The `deinit` of the program's object may run code in the program. So release this object only after the lock
+        // was released.
         let ended = life.withLock { life in
             let ended = life
             life = Life(hasGivenUp: ended.hasGivenUp)

@@ -1,7 +1,7 @@
 internal import CausewayProtocols
 internal import CausewayRuntime
 
-/// The connection properties that framers can read, and a factory for layers above a framer.
+/// The connection properties that message framers can read. Also creates the protocol layers above a framer.
 struct FramerContext: Sendable {
     var local: NWEndpoint?
     var remote: NWEndpoint

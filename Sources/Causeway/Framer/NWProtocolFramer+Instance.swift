@@ -13,9 +13,9 @@ extension NWProtocolFramer {
         ///
         /// Counterpart: macOS 10.15, iOS 13.
         public enum WakeupTime: Sendable {
-            /// The wakeup call is made after this number of milliseconds.
+            /// Call the framer's wakeup method after this number of milliseconds.
             case milliseconds(UInt64)
-            /// No wakeup call is made: the timer is stopped.
+            /// No wakeup call is made, because the timer is stopped.
             case forever
         }
 
@@ -43,14 +43,18 @@ extension NWProtocolFramer {
         /// method when it is done.
         public func markFailed(error: NWError?) { host?.markFailed(error) }
 
-        /// Passes received bytes to a closure, which returns the number of bytes to skip.
+        /// Passes received bytes to a closure. The closure returns the number of bytes to skip.
         ///
-        /// The closure is called once before the method returns. If there are fewer bytes than the minimum and the message is not complete,
-        /// the buffer is `nil` and the closure's result is ignored. The buffer is a copy, valid only inside the closure; changes to it are
-        /// lost. If the closure returns more than the buffer size, the following bytes are skipped when they arrive.
+        /// The closure is called once before the method returns. Its buffer is a copy that is valid only inside the
+        /// closure; changes to the buffer are lost.
+        ///
+        /// If fewer bytes than the minimum are available and the message is not complete, the buffer is `nil`. The
+        /// closure's result is ignored in this case. If the closure returns more than the buffer size, the following
+        /// bytes are skipped when they arrive.
         ///
         /// - Parameters:
-        ///   - minimumIncompleteLength: The minimum number of bytes to pass. More than 16 MiB makes the connection fail with `EMSGSIZE`.
+        ///   - minimumIncompleteLength: The minimum number of bytes to pass. More than 16 MiB makes the connection fail
+        ///     with `EMSGSIZE`.
         ///   - maximumLength: The maximum number of bytes to pass.
         ///   - parse: Called with the bytes, and with `true` if the message or stream ends with them.
         /// - Returns: Whether the minimum number of bytes was available.
@@ -119,7 +123,7 @@ extension NWProtocolFramer {
             try host.writeOutputNoCopy(length)
         }
 
-        /// Sends all output to the protocol below from now on, without calling the framer.
+        /// Sends all further output directly to the protocol below, without calling the framer.
         public func passThroughOutput() { host?.passThroughOutput() }
 
         /// Sets the time of the next ``NWProtocolFramerImplementation/wakeup(framer:)``. A framer has one timer: a new time replaces the
@@ -131,8 +135,8 @@ extension NWProtocolFramer {
             }
         }
 
-        /// Runs a block on the connection's queue, between two callbacks of the framer. After
-        /// ``NWProtocolFramerImplementation/cleanup(framer:)`` the block does not run.
+        /// Runs a block on the connection's queue, while no callback of the framer runs. The block does not run after
+        /// ``NWProtocolFramerImplementation/cleanup(framer:)``.
         public func async(execute: @escaping () -> Void) { host?.async(execute) }
 
         /// The connection's remote endpoint; `nil` after the connection has ended.
@@ -163,7 +167,8 @@ extension NWProtocolFramer {
     }
 }
 
-/// Carries out a framer's ``NWProtocolFramer/Instance`` calls in the stack of one connection.
+/// The receiver of the calls that a framer makes on its ``NWProtocolFramer/Instance``. It performs these calls in the
+/// protocol stack of one connection.
 package protocol FramerHost: AnyObject, Sendable {
     func markReady()
     func markFailed(_ error: NWError?)

@@ -96,7 +96,7 @@ public class NWProtocolFramer: NWProtocol, @unchecked Sendable {
     }
 }
 
-/// A dictionary with `Any` values, protected by a lock.
+/// A dictionary that stores values of type `Any`. A lock protects it.
 private final class FramerValues: Sendable {
     private let storage: LockedValue<[String: Unchecked<Any>]>
 

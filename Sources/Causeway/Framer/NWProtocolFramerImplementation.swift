@@ -15,10 +15,11 @@ public protocol NWProtocolFramerImplementation: AnyObject {
     /// - Returns: `.ready`, or `.willMarkReady` to perform a handshake first.
     func start(framer: NWProtocolFramer.Instance) -> NWProtocolFramer.StartResult
 
-    /// Called when input has arrived. The framer parses and delivers messages until the input is too short for another message.
+    /// Called when input has arrived. The framer should parse and deliver messages until the rest of the input is too
+    /// short for a message.
     ///
-    /// - Returns: The minimum number of bytes to wait for before the next call; 0 for any number. More than 16 MiB makes the connection
-    ///   fail with `EMSGSIZE`.
+    /// - Returns: The minimum number of bytes to wait for before the next call; 0 for any number. More than 16 MiB
+    ///   makes the connection fail with `EMSGSIZE`.
     func handleInput(framer: NWProtocolFramer.Instance) -> Int
 
     /// Called when the program sends a message or a part of a message. The framer writes the bytes, changed or

@@ -32,10 +32,11 @@ extension NWConnectionGroup {
         /// Creates the content context for a message to send.
         ///
         /// - Parameters:
-        ///   - identifier: A name for logs.
-        ///   - expiration: Milliseconds after which the message is dropped if sending has not started; 0 for never.
+        ///   - identifier: A name that logs show.
+        ///   - expiration: Time limit in milliseconds. The message is dropped if sending has not started by then. 0
+        ///     means no limit.
         ///   - priority: From 0.0 to 1.0. Messages with a higher priority are sent first.
-        ///   - isFinal: No effect for a group, which has no end of stream.
+        ///   - isFinal: Changes nothing, because a connection group has no end of stream.
         ///   - antecedent: The message to send before this message.
         ///   - metadata: Metadata for the protocols. If several objects belong to one protocol, only the final object
         ///     is used.

@@ -42,8 +42,8 @@ extension NWConnectionGroup {
         _ content: Data?, to target: GroupTarget, _ message: Message, _ completion: @escaping SendCompletion
     ) {
         let metadata = message.protocolMetadata(definition: NWProtocolIP.definition) as? NWProtocolIP.Metadata
-        // The header fields of a received message describe the received datagram. Ignore these fields if the program
-        // passes the received message as the content context of a message to send.
+        // The program can pass the content context of a received message. The IP header fields in that context describe
+        // the received datagram, so do not use them for the datagram to send.
         let trafficClass =
             message.remoteEndpoint == nil ? metadata?.trafficClass(connectionClass: parameters.serviceClass) : nil
         let outbound = GroupOutbound(content, to: target, trafficClass: trafficClass, completion: completion)
@@ -57,7 +57,7 @@ extension NWConnectionGroup {
 }
 
 extension NWConnectionGroup {
-    /// The parts from which an extracted `NWConnection` is created.
+    /// The parts from which an `NWConnection` for an extracted connection is created.
     struct Extracted {
         var driver: ConnectionDriver
         var peer: SocketAddress

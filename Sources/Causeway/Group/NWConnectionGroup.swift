@@ -120,7 +120,7 @@ public final class NWConnectionGroup: CustomDebugStringConvertible, Sendable {
     }
 
     func update(_ body: (inout sending Handlers) -> Void) {
-        // Release the replaced value outside the lock: it may own the only reference to one of the program's objects.
+        // Release the replaced handlers outside the lock. They may own the last reference to an object of the program.
         let old = handlers.withLock { handlers in
             let old = handlers
             body(&handlers)

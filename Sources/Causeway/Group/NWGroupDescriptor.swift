@@ -47,7 +47,7 @@ public final class NWMulticastGroup: NWGroupDescriptor {
 ///
 /// Counterpart: macOS 12, iOS 15.
 public final class NWMultiplexGroup: NWGroupDescriptor {
-    /// The tunnel endpoint, as the only element.
+    /// An array that contains only the tunnel endpoint.
     public let members: [NWEndpoint]
 
     /// Creates a descriptor for a tunnel to an endpoint.

@@ -3,12 +3,12 @@ internal import CausewaySystem
 internal import CausewayTypes
 
 extension NWParameters {
-    /// Returns a multicast group's configuration, with a copy of these parameters. Later changes to the parameters do
-    /// not affect the configuration.
+    /// Returns the configuration of a multicast group, with a copy of these parameters. Later changes to the parameters
+    /// do not affect the configuration.
     ///
-    /// - Throws: `.posix(.ENOTSUP)` if `descriptor` is not an ``NWMulticastGroup``, and for protocols above UDP.
-    ///   `.posix(.EINVAL)` in three cases: the transport is not UDP, the source and a group have different address
-    ///   families, or the local port is set and differs from the groups' port. Also the errors of
+    /// - Throws: `.posix(.ENOTSUP)` if `descriptor` is not an ``NWMulticastGroup``, or if the stack has protocols above
+    ///   UDP. `.posix(.EINVAL)` if the transport is not UDP, or if the source and a group have different address
+    ///   families. The same error if a local port is set that differs from the groups' port. Also throws the errors of
     ///   ``makeSocketSettings(usesProxies:)``.
     package func makeGroupPlan(for descriptor: any NWGroupDescriptor) throws(NWError) -> GroupPlan {
         guard let multicast = descriptor as? NWMulticastGroup else { throw .posix(.ENOTSUP) }
@@ -18,7 +18,8 @@ extension NWParameters {
         let groups = multicast.members.compactMap(\.address)
         let source = multicast.sourceFilter?.address
         for group in groups {
-            // A group and a source with different address families would never match, so the group would receive nothing.
+            // A datagram cannot match a group and a source of different address families. Such a group would receive
+            // nothing.
             if let source, source.family != group.family { throw .posix(.EINVAL) }
             if let port = settings.localAddress?.port, port != 0, port != group.port { throw .posix(.EINVAL) }
         }

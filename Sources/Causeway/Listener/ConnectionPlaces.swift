@@ -22,12 +22,13 @@ package final class ConnectionPlaces: Sendable {
         }
     }
 
-    /// Lets the listener accept one new connection for each ended connection, if its limit has reached 0. The limit
-    /// decreases with each accepted connection. Call this when a connection has arrived.
+    /// Allows new connections in place of connections that have ended. Raises the listener's connection limit only if
+    /// it is 0, by one for each ended connection. Each accepted connection lowers the limit by one. Call this method
+    /// when a connection has arrived.
     package func refill() { freed.withLock { give(&$0) } }
 
-    /// Raises the limit, but only when it is 0. Above 0 the listener may accept a connection and decrement the limit at
-    /// the same time, and this write would undo the decrement.
+    /// Raises the listener's connection limit if the limit is 0. With a higher limit, the listener might accept a
+    /// connection and lower the limit at the same time. This write would then undo that change.
     private func give(_ freed: inout Int) {
         guard freed > 0, listener.newConnectionLimit == 0 else { return }
         listener.newConnectionLimit = freed

@@ -11,8 +11,9 @@ final class ListenerAdvertisement: Sendable {
         var port: UInt16?
         var service: NWListener.Service?
         var registration: RegistrationID?
-        /// Whether a `follow()` call is registering the service at the moment. Only that call stores the registration
-        /// identifier; other `follow()` calls return at once.
+        /// Whether a `follow()` call is registering the service now.
+        ///
+        /// Only that call stores the registration identifier. Other `follow()` calls return at once.
         var isRegistering = false
         var hasEnded = false
     }

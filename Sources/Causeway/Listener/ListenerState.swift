@@ -21,7 +21,7 @@ extension NWListener {
     public enum ServiceRegistrationChange: Sendable {
         /// The service is registered. Its name can differ from the requested name, to avoid a conflict.
         case add(NWEndpoint)
-        /// The service is no longer registered.
+        /// The service is not registered any more.
         case remove(NWEndpoint)
     }
 }

@@ -42,7 +42,7 @@ extension NWListener {
         end(state)
         let served = ServedConnections(body)
         await withTaskCancellationHandler {
-            // Run this task on the event loop that accepts connections. Starting a connection then wakes no other
+            // Run this task on the event loop that accepts connections, so that starting a connection wakes no other
             // thread.
             await withTaskExecutorPreference(driver.executor) {
                 await Self.serve(
@@ -77,10 +77,10 @@ extension NWListener {
     }
 }
 
-/// The queue of accepted connections between the listener and its serving task.
+/// The queue of accepted connections. The listener adds connections, and the task that serves them takes them.
 ///
-/// `AsyncStream` is too expensive here: for each connection, its generic storage costs more than all other steps
-/// between the listener and the task.
+/// `AsyncStream` would be too expensive here. Its generic storage costs more, for each connection, than all other steps
+/// from the listener to the task.
 private final class AcceptedConnections: Sendable {
     private struct State {
         var waiting = InlineFirstQueue<NWConnection>()
@@ -140,8 +140,10 @@ private final class ServedConnections: Sendable {
 
     init(_ body: @escaping @Sendable (NWConnection) async -> Void) { self.body = body }
 
-    /// Adds a connection and returns its index in the list. Call this in the connection's task: ``cancelRequests()``
-    /// ends only the receive and send calls of that task.
+    /// Adds a connection to the list of served connections. Returns its index in this list.
+    ///
+    /// Call this method in the task that serves the connection. ``cancelRequests()`` ends only the receive and send
+    /// calls of that task.
     func add(_ connection: NWConnection) -> Int32 {
         connection.driver.flow.makeHome()
         return places.withLock { places in

@@ -168,8 +168,8 @@ extension NWListener {
         get { handlers.withLock { $0.service } }
         set {
             update { $0.service = newValue }
-            // If the listener has never advertised a service, do not start the Bonjour engine only to withdraw a
-            // service.
+            // If the listener has never advertised a service, there is none to withdraw. So do not start the Bonjour
+            // engine.
             if newValue != nil || advertisement.withLock({ $0 != nil }) { advertise(newValue) }
         }
     }
@@ -185,14 +185,14 @@ extension NWListener {
             return current
         }
         current.change(to: service)
-        // Normally the advertisement begins when the listener becomes ready. If the listener has become ready without a
+        // Normally, the advertisement begins when the listener becomes ready. If the listener became ready without a
         // service, begin the advertisement now.
         if case .ready = driver.state, let port { current.begin(port: port.rawValue) }
     }
 
-    /// Calls the registration handler on the listener's queue, ordered with the state changes.
+    /// Calls the registration handler on the listener's queue, in order with the state changes.
     ///
-    /// During ``run(startsConnections:finishesConnections:_:)`` the listener has no queue, so the calling thread runs
+    /// During ``run(startsConnections:finishesConnections:_:)`` the listener has no queue. The calling thread then runs
     /// the handler directly. The handler that ``NetworkListener`` sets only passes the change to a task.
     func registered(_ change: ServiceRegistrationChange) {
         let tell: @Sendable () -> Void = { [weak self] in
@@ -213,7 +213,8 @@ extension NWListener {
     }
 
     private func update(_ body: (inout Handlers) -> Void) {
-        // Release the old handlers outside the lock: they may hold the only reference to one of the program's objects.
+        // Release the old handlers outside the lock, because they may hold the only reference to one of the program's
+        // objects.
         let old = handlers.withLock { handlers in
             let old = handlers
             body(&handlers)
@@ -235,8 +236,8 @@ extension NWListener: ListenerObserver {
     }
 
     package func listenerAccepted(_ driver: ConnectionDriver, _ peer: SocketAddress?) {
-        // If the handler neither starts nor retains the connection, the connection is released at the end of this
-        // scope, and its socket is closed.
+        // If the handler neither starts nor retains the connection, this scope has its only reference. The connection
+        // is then released at the end of this scope, and its socket is closed.
         let connection = NWConnection(driver, destination(of: peer), parameters: parameters)
         handlers.withLock { $0.connection }?(connection)
     }
@@ -258,8 +259,8 @@ extension NWListener.Handlers {
         if service?.applicationService != nil { return .posix(.ENOTSUP) }
         if group != nil, connection == nil { return .posix(.ENOTSUP) }
         guard connection != nil else { return .posix(.EINVAL) }
-        // Check the service now, so that a listener with an invalid service fails before it opens a port. The check
-        // works with any port number.
+        // Check the service now, so that a listener with an invalid service fails before it opens a port. Any port
+        // number works for this check.
         do throws(NWError) {
             _ = try service?.description(port: 1)
             return nil

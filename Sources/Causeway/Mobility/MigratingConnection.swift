@@ -17,17 +17,18 @@ internal import Dispatch
 /// any thread.
 public final class MigratingConnection: Sendable {
     private struct State: Sendable {
-        /// The connection for exchanges.
+        /// The connection that is now used for exchanges.
         var current: NWConnection?
-        /// A connection that is being established to replace `current`. `isNextReady` is `true` when it is ready.
+        /// A connection that will replace `current`. `isNextReady` is `true` when it is established.
         var next: NWConnection?
         var isNextReady = false
         var isBusy = false
         var isCancelled = false
-        /// The exchanges (a request and its reply) that wait until the earlier exchanges have ended, in call order.
+        /// The exchanges that wait until the earlier ones have ended, in the order of the calls. An exchange is a
+        /// request and its reply.
         var turns: [(id: UInt64, continuation: Turn)] = []
         var lastTurn: UInt64 = 0
-        /// The continuation of the current exchange, while that exchange waits for a connection.
+        /// If the current exchange waits for a connection, the continuation to resume when there is one.
         var waiter: CheckedContinuation<Result<NWConnection, NWError>, Never>?
     }
 
@@ -93,7 +94,7 @@ public final class MigratingConnection: Sendable {
 
     // MARK: Order of exchanges
 
-    /// Waits until the earlier exchanges have ended.
+    /// Waits until all earlier exchanges on this connection have ended.
     ///
     /// - Throws: `ECANCELED` if the task is cancelled first. In that case, the exchange must not run, and must not call
     ///   ``endTurn()``.
@@ -136,7 +137,7 @@ public final class MigratingConnection: Sendable {
         turn?.resume(returning: true)
     }
 
-    /// Replaces the current connection with the next connection, if the next connection is ready. Called only while no
+    /// Replaces the current connection with the next connection, if the next connection is ready. Call only while no
     /// exchange uses a connection.
     ///
     /// - Returns: Whether the current connection was replaced, and the old connection. `old` is `nil` if there was no
@@ -163,8 +164,8 @@ public final class MigratingConnection: Sendable {
                 if isNew { connect() }
             }
         } onCancel: {
-            // Only one exchange runs at a time, and `waiter` always belongs to it. The task of that exchange was
-            // cancelled, so resume its continuation.
+            // The task of the current exchange was cancelled. So resume the task's continuation, which is stored in
+            // `waiter`. Only one exchange runs at a time, so `waiter` always belongs to the current exchange.
             state.withLock { $0.waiter.take() }?.resume(returning: .failure(.posix(.ECANCELED)))
         }
         return try result.get()
@@ -198,8 +199,8 @@ public final class MigratingConnection: Sendable {
         let (old, waiter, isCurrent) = state.withLock { state in
             guard state.next === connection else { return (nil as NWConnection?, nil as Waiter?, false) }
             state.isNextReady = true
-            // Do not replace a connection that an exchange is using. If there is no current connection, use the new
-            // connection at once: an exchange may be waiting for it.
+            // Keep the current connection while an exchange is using it. If there is no current connection, use the new
+            // one at once, because an exchange may be waiting for it.
             guard !state.isBusy || state.current == nil else { return (nil, nil, false) }
             let old = Self.takeOver(&state).old
             return (old, state.waiter.take(), true)

@@ -29,7 +29,7 @@ extension NWParameters {
         return NWParameters(quic: options)
     }
 
-    /// TLS over TCP, including peer-to-peer interfaces. Each access returns new parameters.
+    /// Parameters for TLS over TCP that also permit peer-to-peer interfaces. Each access returns new parameters.
     ///
     /// Counterpart: macOS 13, iOS 16.
     public class var applicationService: NWParameters {

@@ -111,12 +111,12 @@ extension NWParameters {
     /// Whether content marked ``NWConnection/SendCompletion/idempotent`` may be sent before the connection is ready.
     /// Default `false`.
     ///
-    /// If `true`, a TCP client connects only when the program sends the first content, so it cannot be ready before
-    /// that. If the first content is marked as idempotent, it is sent in the SYN (RFC 7413) or, with TLS 1.3, together
-    /// with the handshake of a resumed session (RFC 8446 §2.3). The kernel and the peer must allow this. Content sent
-    /// in this way may arrive twice.
+    /// If `true`, a TCP client does not connect until the program sends the first content. The connection cannot become
+    /// ready before that. If the first content is marked as idempotent, it is sent in the SYN (RFC 7413). With TLS 1.3,
+    /// it can also be sent together with the handshake of a resumed session (RFC 8446 §2.3). The kernel and the peer
+    /// must allow this. The peer may receive such content twice.
     ///
-    /// On a listener, the property permits clients to send content in this way, so the listener may receive such
+    /// On a listener, the property permits clients to send content in this way. The listener may then receive such
     /// content twice.
     public var allowFastOpen: Bool {
         get { storage.withLock { $0.allowFastOpen } }

@@ -18,8 +18,8 @@ extension NWParameters {
         settings.ip.priority = values.serviceClass.socketPriority
         settings.tcp.isMultipath = settings.transport == .tcp && values.multipathServiceType != .disabled
         let protocols = defaultProtocolStack.applicationProtocols
-        // Without protocols above TCP, the SYN would carry the program's own content. The TCP option `enableFastOpen`
-        // alone is then not enough: the program must also set `allowFastOpen`.
+        // Without protocols above TCP, the SYN packet carries the program's own content. In that case, the TCP option
+        // `enableFastOpen` is not enough, and the program must also set `allowFastOpen`.
         settings.tcp.fastOpen = settings.tcp.fastOpen && (values.allowFastOpen || !protocols.isEmpty)
         settings.defersConnect =
             protocols.last is NWProtocolTLS.Options || protocols.last is NWProtocolWebSocket.Options
@@ -35,12 +35,12 @@ extension NWParameters {
 }
 
 extension NWParameters.Values {
-    /// Throws an error if the parameters require a protection that is not available: proxies, encrypted name resolution
-    /// or DNSSEC validation.
+    /// Throws an error if the parameters require a protection that is not available. The protections are proxies,
+    /// encrypted name resolution and DNSSEC validation.
     fileprivate func requireWhatExists(usesProxies: Bool) throws(NWError) {
         let context = privacyContext.settings
-        // A caller that does not use proxies can only connect directly. Continue only if the parameters prefer this, or
-        // if every proxy allows it after a failure.
+        // A caller that cannot use proxies can only connect directly. This is allowed if the parameters prefer it. It
+        // is also allowed if every configured proxy permits a direct connection after a failure.
         let mayGoDirect = usesProxies || proxies.preferNone || context.proxies.allSatisfy(\.allowFailover)
         guard mayGoDirect, !context.requiresEncryptedNames, !names.requiresDNSSECValidation else {
             throw .posix(.ENOTSUP)
@@ -58,7 +58,7 @@ extension NWParameters.LocalBinding {
             return SocketAddress(address, port: port.rawValue)
         case .hostPort(.ipv6(let address), let port):
             guard version == .v4 else { return SocketAddress(address, port: port.rawValue) }
-            // The address `::` only selects a port, so an IPv4 socket can use `0.0.0.0` instead. Any other IPv6 address
+            // The address `::` selects only a port, so an IPv4 socket can use `0.0.0.0` instead. Any other IPv6 address
             // is an error.
             guard address.high == 0, address.low == 0 else { throw .posix(.EINVAL) }
             return SocketAddress(IPv4Address(bits: 0), port: port.rawValue)
@@ -171,8 +171,8 @@ extension NWProtocolTCP.Options.Timeouts {
 }
 
 extension NWProtocolTCP.Options.Keepalive {
-    /// Returns the keepalive settings; `nil` if keepalive is disabled. A negative time or count is an error even if
-    /// keepalive is disabled.
+    /// Returns the keepalive settings; `nil` if keepalive is disabled. Throws an error if a time or count is negative,
+    /// even if keepalive is disabled.
     fileprivate func makeSettings() throws(NWError) -> SocketSettings.Keepalive? {
         let settings = SocketSettings.Keepalive(
             idleSeconds: try TCPLimit.within(TCPLimit.keepaliveSeconds, idle),

@@ -4,7 +4,7 @@
 ///
 /// Counterpart: macOS 26, iOS 26.
 public protocol NWParametersProvider {
-    /// The parameters to change.
+    /// The parameters that the methods change.
     var parameters: NWParameters { get }
 
     /// Sets ``NWParameters/requiredInterface``.

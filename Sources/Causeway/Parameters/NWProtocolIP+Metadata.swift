@@ -20,7 +20,7 @@ extension NWProtocolIP {
         /// The datagram's arrival time, in nanoseconds on the raw monotonic clock; 0 unless ``Options/shouldCalculateReceiveTime`` is set.
         public let receiveTime: UInt64
 
-        /// Creates metadata for sending, without ECN and with the connection's service class.
+        /// Creates metadata for a datagram to send. It sets no ECN mark, and it uses the connection's service class.
         public convenience init() {
             self.init(ecn: .nonECT, serviceClass: nil, receiveTime: 0)
         }

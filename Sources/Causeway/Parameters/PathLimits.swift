@@ -13,7 +13,7 @@ package struct PathLimits: Hashable, Sendable {
     package var allowsUltraConstrained = false
 
     /// These limits, with `nil` in place of each empty list. `nil` and an empty list have the same effect. The limits
-    /// are part of the cache key for proxy scripts, so limits with the same effect must be equal.
+    /// are part of the cache key for proxy scripts. So limits with the same effect must be equal.
     var normalized: PathLimits {
         var limits = self
         if prohibitedInterfaces?.isEmpty == true { limits.prohibitedInterfaces = nil }

@@ -9,7 +9,7 @@ extension NWParameters {
         case background
         /// Video calls.
         case interactiveVideo
-        /// Voice calls.
+        /// Audio in voice calls.
         case interactiveVoice
         /// Data for which a user is waiting.
         case responsiveData
@@ -35,7 +35,7 @@ extension NWParameters {
     ///
     /// Counterpart: macOS 10.14, iOS 12.
     public enum ExpiredDNSBehavior: Sendable, Equatable, Hashable {
-        /// The system decides: the default.
+        /// The system decides whether to use expired answers. This is the default.
         case systemDefault
         /// Use expired answers immediately while a new query runs.
         case allow
@@ -51,7 +51,7 @@ extension NWParameters {
     ///
     /// Counterpart: macOS 12, iOS 15.
     public enum Attribution: Sendable, Equatable, Hashable {
-        /// The program chose the destination. This is the default.
+        /// The program itself chose the destination. This is the default.
         case developer
         /// The program's user chose the destination.
         case user

@@ -50,9 +50,9 @@ public final class MultipathEndpoints: Sendable {
         }
     }
 
-    /// Removes the addresses. Subflows that use them are closed; connections continue over the remaining subflows.
+    /// Removes the addresses. Subflows that use them are closed. Each connection continues over its remaining subflows.
     ///
-    /// The addresses are also removed when the value is released and when the process ends with `exit`, but not when a signal ends the
-    /// process.
+    /// The addresses are also removed when this value is released, and when the process ends with `exit`. They are not
+    /// removed when a signal ends the process.
     public func cancel() { manager.cancel() }
 }

@@ -7,7 +7,7 @@ public struct NWPath: Equatable, CustomDebugStringConvertible, Sendable {
     public let status: NWPath.Status
     /// The interfaces available to the path, most preferred first.
     public let availableInterfaces: [NWInterface]
-    /// Whether the network is metered, as most cellular networks are, so that traffic may cost money.
+    /// Whether the network is metered. Traffic over such a network may cost money, as on most cellular networks.
     public let isExpensive: Bool
     /// Whether the path has an IPv4 route.
     public let supportsIPv4: Bool
@@ -22,7 +22,7 @@ public struct NWPath: Equatable, CustomDebugStringConvertible, Sendable {
 
     private let details: Details
 
-    /// Stores the values that the path's computed properties return.
+    /// Stores the values of the path's computed properties.
     private struct Details: Equatable, Sendable {
         var unsatisfiedReason: UnsatisfiedReason
         var isConstrained: Bool
@@ -117,7 +117,7 @@ extension NWPath {
         case satisfied
         /// The path cannot be used: there is no route.
         case unsatisfied
-        /// There is no route now, but connecting would create one. Never reported on Linux.
+        /// There is no route now, but an attempt to connect would create one. Never reported on Linux.
         case requiresConnection
     }
 

@@ -41,8 +41,9 @@ public final class NWPathMonitor: CustomDebugStringConvertible, Sendable {
         watch = PathWatch(policy)
     }
 
-    /// The latest path. Unsatisfied before the monitor is started. The setter is deprecated; a value set by the program lasts until the
-    /// next update.
+    /// The latest path. It is unsatisfied until the monitor is started.
+    ///
+    /// The setter is deprecated. A value that the program sets lasts until the next update.
     public var currentPath: NWPath {
         get { watch.path }
         @available(*, deprecated, message: "The monitor sets it")
@@ -95,8 +96,8 @@ extension NWPathMonitor: AsyncSequence {
     public __consuming func makeAsyncIterator() -> NWPathMonitor.Iterator {
         let (paths, feed) = AsyncStream.makeStream(of: NWPath.self, bufferingPolicy: .bufferingNewest(1))
         let end = FeedEnd(feed)
-        // If the monitor was already cancelled, `watch` does not store the listener closure. The closure is then
-        // released together with `end`, which ends the stream.
+        // If the monitor was already cancelled, `watch` does not store the listener closure. So the closure is
+        // released, and `end` with it. The release of `end` ends the stream.
         if let id = watch.listen({ path in end.feed.yield(path) }) {
             feed.onTermination = { [watch] _ in watch.forget(id) }
         }
@@ -107,7 +108,7 @@ extension NWPathMonitor: AsyncSequence {
     ///
     /// Counterpart: macOS 14, iOS 17.
     public struct Iterator: AsyncIteratorProtocol {
-        /// The element type: a path.
+        /// The type of the elements: a network path.
         public typealias Element = NWPathMonitor.Element
 
         fileprivate var paths: AsyncStream<NWPath>.Iterator
@@ -128,8 +129,10 @@ extension NWPathMonitor: AsyncSequence {
 @available(*, unavailable)
 extension NWPathMonitor.Iterator: Sendable {}
 
-/// Ends the stream of one iterator when this object is released. Only the iterator's listener closure keeps this
-/// object, so the stream ends when the path monitor releases the closure.
+/// Ends one iterator's stream when this object is released.
+///
+/// Only the iterator's listener closure keeps this object. So the stream ends when the path monitor releases the
+/// closure.
 private final class FeedEnd: Sendable {
     let feed: AsyncStream<NWPath>.Continuation
 

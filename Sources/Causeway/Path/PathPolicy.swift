@@ -21,7 +21,7 @@ extension NWPath {
         switch policy {
         case .any: self.init(model, constraints)
         case .only(.loopback):
-            // List the loopback interface without a default route, because default routes never use this interface.
+            // List the loopback interface without a default route. Default routes never use this interface.
             self.init(model.path(over: model.interfaces.filter { $0.isCarrying && $0.isLoopback }, []))
         case .only(let type):
             constraints.requiredType = type

@@ -49,7 +49,8 @@ final class PathWatch: Sendable {
         let added = progress.withLock { progress -> (id: UInt64, mustStart: Bool)? in
             guard !progress.isStopped else { return nil }
             progress.lastID += 1
-            // Before the first network snapshot there is no path to report. When the snapshot arrives, all listeners are called.
+            // No path is known before the first network snapshot, so do not call the listener now. When the snapshot
+            // arrives, all listeners are called.
             progress.listeners[progress.lastID] = (listener, nil)
             defer { progress.isRunning = true }
             return (progress.lastID, !progress.isRunning)
@@ -59,10 +60,12 @@ final class PathWatch: Sendable {
         return id
     }
 
-    /// Removes a listener. If it was the final listener, also ends the watch, without releasing the lock in between.
-    /// Otherwise another thread could add a listener between the two steps, and that listener would get no reports.
+    /// Removes a listener. If this was the last listener, also ends the watch.
+    ///
+    /// Both steps happen under one lock. Otherwise, another thread could add a listener between the two steps. The
+    /// watch would then end, and the new listener would get no reports.
     func forget(_ id: UInt64) {
-        // Release the listener outside the lock: its `deinit` may call this object.
+        // Release the listener outside the lock, because its `deinit` may call this object.
         let (removed, ended) = progress.withLock { progress in
             let removed = progress.listeners.removeValue(forKey: id)
             return (removed, progress.listeners.isEmpty ? progress.end() : nil)
@@ -104,7 +107,7 @@ final class PathWatch: Sendable {
         for id in listeners { tell(id) }
     }
 
-    /// Calls one listener with the current path, unless it was already called with this path.
+    /// Calls one listener with the current path, unless the previous call already passed this path.
     private func tell(_ id: UInt64) {
         let (listener, path) = progress.withLock { progress -> (Listener?, NWPath) in
             guard progress.hasLooked, let known = progress.listeners[id], known.path != progress.path else {

@@ -20,7 +20,7 @@ package final class TLVOptions: NWProtocolOptions, @unchecked Sendable {
 package final class CoderOptions: NWProtocolOptions, @unchecked Sendable {
     package static let definition = NWProtocolDefinition(name: "coder")
 
-    /// The program's coder, without the types of the coded values. These types are generic parameters of the
+    /// The program's coder. It does not state the types of the coded values. These types are generic parameters of the
     /// connection.
     package let coder: any NetworkCoder
 

@@ -79,7 +79,7 @@ extension NWProtocolQUIC {
         }
 
         /// The error code that ends the stream (RFC 9000 §19.4). A program sets its own code before it cancels the
-        /// stream; after the peer has reset the stream, the value is the peer's code.
+        /// stream. If the peer resets the stream, the value becomes the peer's code.
         public var streamApplicationErrorCode: UInt64 {
             get { values.streamApplicationErrorCode }
             set { update { $0.streamApplicationErrorCode = newValue } }

@@ -14,9 +14,9 @@ extension NWProtocolQUIC {
         ///
         /// Counterpart: macOS 12, iOS 15.
         public enum Direction: Equatable, Hashable, Sendable {
-            /// Both endpoints send data.
+            /// Both endpoints can send data on the stream.
             case bidirectional
-            /// Only the stream's initiator sends data.
+            /// Only the peer that opened the stream sends data.
             case unidirectional
         }
 

@@ -51,8 +51,8 @@ extension NWProtocolTCP {
             package var interval = 0
         }
 
-        /// Time limits for the handshake, for a closed receive window, and for unacknowledged data. In seconds; 0 keeps
-        /// the system's value.
+        /// Time limits in seconds; 0 keeps the system's value. There is one for the handshake, one for a closed receive
+        /// window, and one for data that the peer does not acknowledge.
         package struct Timeouts: Equatable, Sendable {
             package var connection = 0
             package var persist = 0

@@ -25,7 +25,8 @@ public class NWProtocolTCP: NWProtocol, @unchecked Sendable {
         /// read-ahead buffer.
         public var availableReceiveBuffer: UInt32 { source?.availableReceiveBuffer ?? 0 }
 
-        /// Sent bytes not yet acknowledged by the peer (`SIOCOUTQ`), plus bytes waiting for space in the kernel's send buffer.
+        /// The number of bytes in the kernel's send buffer (`SIOCOUTQ`), plus the number of bytes that wait for space
+        /// in that buffer. The kernel keeps sent bytes until the peer acknowledges them.
         public var availableSendBuffer: UInt32 { source?.availableSendBuffer ?? 0 }
 
         /// The subflows of a Multipath TCP connection (RFC 8684), oldest first, at most eight.
@@ -47,8 +48,9 @@ public class NWProtocolTCP: NWProtocol, @unchecked Sendable {
     }
 }
 
-/// Supplies the values for ``NWProtocolTCP/Metadata``. `Flow`, the class that sends and receives over a connection's
-/// socket, conforms to this protocol.
+/// Supplies the values for ``NWProtocolTCP/Metadata``.
+///
+/// `Flow` conforms to this protocol. It is the class that sends and receives over a connection's socket.
 package protocol TCPMetadataSource: AnyObject, Sendable {
     /// The number of bytes in the receive buffers.
     var availableReceiveBuffer: UInt32 { get }

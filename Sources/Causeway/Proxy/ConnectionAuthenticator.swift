@@ -11,7 +11,7 @@ package protocol ConnectionAuthenticator: Sendable {
 
 /// The multi-message authentication of one connection.
 package protocol AuthenticationContext: AnyObject, Sendable {
-    /// Creates the next message. This may take time, because it may query network servers, so it runs on another
+    /// Creates the next authentication message. This may query network servers and so take time, so it runs on another
     /// thread.
     ///
     /// - Parameters:
@@ -20,7 +20,8 @@ package protocol AuthenticationContext: AnyObject, Sendable {
     func next(_ token: [UInt8]?, then: @escaping @Sendable (String?) -> Void)
 }
 
-/// The authentication of one proxy connection, with its first message if that message was already created.
+/// Authentication that has begun on one connection to a proxy. It contains the first message, if the context has
+/// already created it.
 package struct BegunAuthentication: Sendable {
     package let context: any AuthenticationContext
     /// The first `Proxy-Authorization` value; `nil` if the authentication context has not created it yet.

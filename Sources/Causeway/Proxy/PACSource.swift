@@ -3,7 +3,7 @@ internal import CausewayTypes
 internal import CausewayWire
 package import FoundationEssentials
 
-/// The source of a proxy script: a URL or the script itself.
+/// Where a proxy script comes from: a URL, or the text of the script itself.
 package enum PACSource: Sendable, CustomDebugStringConvertible {
     case location(PACLocation)
     /// The script in UTF-8.

@@ -1,8 +1,8 @@
 internal import CausewayProtocols
 internal import CausewaySystem
 
-/// Records one proxy's authentication challenges, and the credential for them. After a refusal, a caller such as a
-/// `URLSession` reads the challenges and supplies the credential.
+/// Stores one proxy's authentication challenges, and the credential that answers them. After a refusal by the proxy, a
+/// caller such as a `URLSession` reads the challenges and supplies the credential.
 package final class ProxyChallenges: Sendable {
     /// The protocol between this host and a proxy.
     package enum Kind: Sendable {
@@ -18,8 +18,8 @@ package final class ProxyChallenges: Sendable {
         package var challenges: [String]
         /// Whether the proxy rejected a credential.
         package var hadCredential: Bool
-        /// Whether a credential was available. The credential was possibly not sent, because a proxy can close the
-        /// connection after its challenge.
+        /// Whether a credential for the proxy was available. The credential may not have been sent, because a proxy can
+        /// close the connection after its challenge.
         package var hasCredential: Bool
         /// The tunnel destination, as `host:port`.
         package var destination: String
@@ -28,19 +28,20 @@ package final class ProxyChallenges: Sendable {
     }
 
     private struct State {
-        /// The proxy's latest refusal for each tunnel destination. With one entry per destination, concurrent requests
-        /// to different destinations do not read each other's refusals.
+        /// For each tunnel destination, the proxy's latest refusal. Refusals are stored separately, because requests to
+        /// different destinations run at the same time and must not see each other's refusals.
         var refusals: [String: Refusal] = [:]
-        /// The challenges that the next connection answers in its first request.
+        /// Challenges that the proxy sent on an earlier connection. The next connection answers them in its first
+        /// request.
         var unanswered: [String] = []
         var credential: ProxyConfiguration.Credential?
-        /// Authenticates new connections to the proxy with a scheme that needs several messages, such as NTLM; `nil` if
-        /// no such scheme is set.
+        /// Authenticates new connections to the proxy. It is set for a scheme that needs several messages, such as
+        /// NTLM, and is otherwise `nil`.
         var authenticator: (any ConnectionAuthenticator)?
-        /// Authentications that have started without a connection: each already has its first message. Each new
-        /// connection takes one of them.
+        /// Authentications that began before there was a connection for them. Each of them already has its first
+        /// message. Each new connection to the proxy takes one.
         var begun: [BegunAuthentication] = []
-        /// Credentials for forwarded requests.
+        /// Credentials for requests that a proxy forwards.
         var forwarded = ForwardedCredentials()
     }
 
@@ -57,7 +58,7 @@ package final class ProxyChallenges: Sendable {
         self.kind = kind
     }
 
-    /// The maximum number of stored refusals.
+    /// The maximum number of stored proxy refusals.
     private static let maximumRefusals = 256
 
     /// Returns the latest refusal for a tunnel destination.
@@ -68,7 +69,7 @@ package final class ProxyChallenges: Sendable {
     /// The credential supplied after a refusal. It takes precedence over the configuration's credential.
     package var credential: ProxyConfiguration.Credential? { state.withLock { $0.credential } }
 
-    /// Whether later connections use a multi-message scheme.
+    /// Whether later connections use an authentication scheme with several messages, such as NTLM.
     package var hasAuthenticator: Bool { state.withLock { $0.authenticator != nil } }
 
     /// Sets the credential for later connections.
@@ -82,8 +83,8 @@ package final class ProxyChallenges: Sendable {
         }
     }
 
-    /// Sets a multi-message scheme for later connections, with a separate authentication context for each connection.
-    /// Until the proxy refuses the scheme, connections use the scheme instead of the credential.
+    /// Sets an authentication scheme that needs several messages. Later connections use it, each with a separate
+    /// authentication context. They use the scheme instead of the credential until the proxy refuses the scheme.
     ///
     /// - Parameter begun: Authentication for the next connection, with its first message.
     package func answer(with authenticator: any ConnectionAuthenticator, _ begun: BegunAuthentication) {
@@ -119,9 +120,10 @@ package final class ProxyChallenges: Sendable {
         return authenticator.makeContext().map { (authenticator.scheme, BegunAuthentication($0, first: nil)) }
     }
 
-    /// Returns the challenges from the latest refusal. Challenges are returned once, unless the best usable scheme is
-    /// Basic: each connection starts the Digest nonce count at 1, and a nonce must not be used twice with the same
-    /// count.
+    /// Returns the challenges from the latest refusal. Removes them unless the best usable scheme is Basic.
+    ///
+    /// Challenges of other schemes are returned only once. With Digest, each connection starts the nonce count at 1,
+    /// and a nonce must not be used twice with the same count.
     func takeUnanswered() -> [String] {
         state.withLock { state in
             let taken = state.unanswered
@@ -131,12 +133,13 @@ package final class ProxyChallenges: Sendable {
         }
     }
 
-    /// Records a refused tunnel.
+    /// Records that the proxy refused a tunnel.
     ///
     /// - Parameters:
     ///   - refusal: The refusal.
     ///   - hasCredential: Whether a credential was available.
-    ///   - destination: The end of the whole tunnel, even if the next hop after this proxy is another proxy.
+    ///   - destination: The final destination of the tunnel. This is not necessarily the next hop, which can be another
+    ///     proxy.
     func note(_ refusal: ProxyRefusal, hasCredential: Bool, of destination: TunnelDestination) {
         let now = System.now
         state.withLock { state in
@@ -152,7 +155,7 @@ package final class ProxyChallenges: Sendable {
     }
 }
 
-/// The credentials for requests that a proxy forwards, and the challenges that these requests answer.
+/// The credentials for forwarded requests, and the proxy challenges that these requests answer.
 struct ForwardedCredentials: Sendable {
     var cache = AuthorizationCache()
     /// All `Proxy-Authenticate` values from the latest refusal.
@@ -167,8 +170,8 @@ package final class ProxyChallengeTable: Sendable {
         var kind: ProxyChallenges.Kind
     }
 
-    /// The maximum number of proxies: a script can generate arbitrarily many names. At this number, refusals from
-    /// proxies that have no entry are not recorded.
+    /// The maximum number of proxies with recorded refusals. Without a limit, a script could generate arbitrarily many
+    /// proxy names. At this number, refusals from further proxies are not recorded.
     private static let maximumCount = 256
 
     private let known = LockedValue<[Key: ProxyChallenges]>([:])
@@ -180,7 +183,8 @@ package final class ProxyChallengeTable: Sendable {
         for place in known.withLock({ known in Array(known.values) }) { place.forget() }
     }
 
-    /// Returns a proxy's ``ProxyChallenges``, creating them if necessary; `nil` if there are too many proxies.
+    /// Returns the ``ProxyChallenges`` for a proxy, and creates them if necessary. Returns `nil` if there are too many
+    /// proxies.
     func challenges(of endpoint: NWEndpoint, _ kind: ProxyChallenges.Kind) -> ProxyChallenges? {
         let key = Key(endpoint: endpoint, kind: kind)
         return known.withLock { known in
@@ -192,7 +196,8 @@ package final class ProxyChallengeTable: Sendable {
         }
     }
 
-    /// Returns the latest refusal since `time` for a tunnel destination, and the challenges of the proxy that refused.
+    /// Returns the latest refusal since `time` of a tunnel to `destination`, with the challenges of the proxy that
+    /// refused the tunnel.
     func refused(_ destination: TunnelDestination, since time: Duration) -> (ProxyChallenges, ProxyChallenges.Refusal)?
     {
         let authority = destination.authority

@@ -3,18 +3,19 @@ internal import CausewayTypes
 public import FoundationEssentials
 
 extension ProxyConfiguration {
-    /// Reads the proxy for a URL scheme from environment variables; an empty array if there is none. Only on Linux.
+    /// Reads the proxy for a URL scheme from environment variables. Returns an empty array if there is none. Only on
+    /// Linux.
     ///
-    /// These variables are read, in this order:
-    /// - `http_proxy` and `HTTP_PROXY` for `http` and `ws`, `https_proxy` and `HTTPS_PROXY` for `https` and `wss`.
-    ///   `HTTP_PROXY` is ignored if `REQUEST_METHOD` is set: the process is then a CGI program, and a web client may
-    ///   have chosen the value.
+    /// The method reads these variables, in this order:
+    /// - `http_proxy` and `HTTP_PROXY` for `http` and `ws`; `https_proxy` and `HTTPS_PROXY` for `https` and `wss`.
+    ///   `HTTP_PROXY` is ignored if `REQUEST_METHOD` is set. In that case the process is a CGI program, and a web
+    ///   client may have chosen the value.
     /// - `all_proxy` and `ALL_PROXY` for every scheme.
     /// - `auto_proxy` and `AUTO_PROXY` for every scheme. The value is the URL of a script, as for
     ///   ``init(automaticConfiguration:)``.
     ///
-    /// Lower case has precedence. The entries of `no_proxy` or `NO_PROXY`, and this host, become ``excludedDomains``.
-    /// The proxy resolves names, for both `socks5://` and `socks5h://`.
+    /// A variable in lower case has precedence. The entries of `no_proxy` or `NO_PROXY`, and this host, become
+    /// ``excludedDomains``. The proxy resolves names, for both `socks5://` and `socks5h://`.
     ///
     /// No connection reads the environment automatically: store the result in
     /// ``NWParameters/PrivacyContext/proxyConfigurations``.
@@ -22,10 +23,10 @@ extension ProxyConfiguration {
     /// - Parameters:
     ///   - scheme: The scheme of the destination, for example `https`.
     ///   - variables: The environment; default: the environment of this process.
-    /// - Throws: An error for every unusable proxy value: without the error, connections would bypass the proxy.
-    ///   `.posix(.EINVAL)` for a value that is not a proxy, `.posix(.ENOTSUP)` for an unsupported proxy kind and for a
-    ///   script URL in a proxy variable such as `http_proxy`, `.posix(.EPROTONOSUPPORT)` for a script that is not on a
-    ///   web server.
+    /// - Throws: An error for every unusable proxy value, because connections would otherwise bypass the proxy. The
+    ///   errors are: `.posix(.EINVAL)` for a value that is not a proxy; `.posix(.ENOTSUP)` for an unsupported proxy
+    ///   kind, or for a script URL in a proxy variable such as `http_proxy`; `.posix(.EPROTONOSUPPORT)` for a script
+    ///   that is not on a web server.
     public static func environment(
         forScheme scheme: String, _ variables: [String: String] = ProcessInfo.processInfo.environment
     ) throws(NWError) -> [ProxyConfiguration] {
@@ -41,7 +42,8 @@ extension ProxyConfiguration {
         return try ProxyConfiguration(automaticConfiguration: url)
     }
 
-    /// The proxy from ``environment(forScheme:_:)`` for one endpoint, and the variable or exception that determined it.
+    /// The decision of ``environment(forScheme:_:)`` for one endpoint. It contains the proxy, and the variable or
+    /// exception that determined the proxy.
     package struct EnvironmentDecision: Sendable {
         /// The environment variable that specifies the proxy for the scheme; `nil` if there is none.
         package var variable: String?

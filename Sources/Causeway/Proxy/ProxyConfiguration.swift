@@ -43,7 +43,7 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
 
     package private(set) var kind: Kind
     private var box = CredentialBox()
-    /// Records refusals by the proxy; `nil` if no caller needs them.
+    /// The object that records the proxy's refusals; `nil` if no caller needs them.
     package private(set) var challenges: ProxyChallenges?
     /// Records the authentication challenges of all proxies, including proxies selected by a script; `nil` if no caller
     /// needs them.
@@ -139,10 +139,10 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         kind = .script(.location(try PACLocation(url)))
     }
 
-    /// Creates a configuration with a given script, like ``init(automaticConfiguration:)``. Only on Linux.
+    /// Creates a configuration from the text of a script, like ``init(automaticConfiguration:)``. Only on Linux.
     ///
-    /// - Parameter script: JavaScript in UTF-8, at most 1 MiB: a longer script makes connections wait with `EFBIG`. The credential is sent
-    ///   to every proxy selected by the script.
+    /// - Parameter script: JavaScript in UTF-8, at most 1 MiB. With a longer script, connections wait with `EFBIG`.
+    ///   Every proxy that the script selects receives the configuration's credential.
     public init(script: Data) {
         kind = .script(.text([UInt8](script)))
     }
@@ -159,8 +159,8 @@ public struct ProxyConfiguration: CustomDebugStringConvertible, Sendable {
         box.credential.withLock { $0 = Credential(username: username, password: password) }
     }
 
-    /// Returns a copy whose proxies record their authentication challenges in `table`. Several configurations can share
-    /// one table.
+    /// Returns a copy of the configuration whose proxies record their authentication challenges in `table`. Several
+    /// configurations can use the same table.
     package func recordingChallenges(in table: ProxyChallengeTable) -> ProxyConfiguration {
         var copy = self
         copy.challengeTable = table

@@ -50,8 +50,8 @@ package enum HostFinding: Sendable {
     /// Whether the name is resolved with multicast DNS, which works without a route.
     package static func isOfLink(_ name: String) -> Bool { DNSName.host(name)?.name.isOfLink ?? false }
 
-    /// Creates the result from the addresses that a lookup found and the error that it reported. Pass `nil` if it
-    /// reported no error.
+    /// Creates the result of a lookup from the addresses that it found, and from its error. `problem` is `nil` if there
+    /// was no error.
     package init(_ addresses: [NWEndpoint.Host], _ problem: NameProblem?) {
         guard addresses.isEmpty else {
             self = .addresses(addresses)

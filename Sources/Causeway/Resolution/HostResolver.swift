@@ -31,7 +31,7 @@ public struct HostResolver: Sendable {
 
     /// A DNS record (RFC 1035 §3.2.1).
     public struct Record: Hashable, Sendable {
-        /// The record's owner name. If aliases were followed, this is not the queried name.
+        /// The name to which the record belongs. It differs from the queried name if aliases were followed.
         public let name: String
         /// The type, for example `A` or `MX`; `TYPE65280` for a type without a name (RFC 3597 §5).
         public let type: String
@@ -116,9 +116,11 @@ public struct HostResolver: Sendable {
     ///
     /// - Parameters:
     ///   - name: A name. Internationalized names are encoded (RFC 5891 §4).
-    ///   - type: `A`, `AAAA`, `CNAME`, `HTTPS`, `MX`, `NS`, `PTR`, `SOA`, `SRV`, `SVCB`, `TXT` and others, or `TYPE` followed by a number.
+    ///   - type: `A`, `AAAA`, `CNAME`, `HTTPS`, `MX`, `NS`, `PTR`, `SOA`, `SRV`, `SVCB`, `TXT` or another type name, or
+    ///     `TYPE` followed by a number.
     /// - Returns: The CNAME records leading to the result, if any, and the records of this type.
-    /// - Throws: `.posix(.EINVAL)` for an invalid name, type or server; otherwise the errors of ``addresses(of:family:)``.
+    /// - Throws: `.posix(.EINVAL)` for an invalid name, type or server; otherwise the errors of
+    ///   ``addresses(of:family:)``.
     public func records(of name: String, type: String) async throws(NWError) -> [Record] {
         let address = try serverText()
         let inquiry: NameQuery

@@ -17,7 +17,7 @@ package final class ForwardProxy: RequestForwarding {
             case .hostPort(let host, let port) = endpoint
         else { return nil }
         self.proxy = last
-        // Without a challenge table, the challenges are recorded for this connection only.
+        // If the proxy shares no table of challenges, use a new table. It then applies only to this connection.
         challenges = last.challenges ?? ProxyChallenges(of: endpoint, tls == nil ? .http : .https)
         authority = .proxy(host: "\(host)", port: port.rawValue)
     }
@@ -38,7 +38,7 @@ package final class ForwardProxy: RequestForwarding {
             }
             let offers = AuthenticationChallenge.answerable(AuthenticationChallenge.parse(forwarded.challenges))
             guard let credential, var best = offers.first else { return nil }
-            // Remove the challenge's `domain` parameter: it has no meaning for proxies (RFC 7616 §3.3).
+            // Remove the `domain` parameter from the challenge, because it has no meaning for proxies (RFC 7616 §3.3).
             best.parameters.removeAll { $0.name == "domain" }
             let password = PasswordCredential(username: credential.username, password: credential.password)
             return forwarded.cache.answer(
@@ -74,9 +74,11 @@ package final class ForwardProxy: RequestForwarding {
 }
 
 extension NWParameters.PrivacyContext {
-    /// Returns a key that identifies the forwarding proxies for an endpoint, if all plain requests to the endpoint use
-    /// them. Returns `nil` if a connection may instead be direct, use a tunnel, or use a script-selected proxy.
-    /// Connections with equal keys can carry each other's requests.
+    /// Returns a key that identifies the forwarding proxies for an endpoint. Connections with equal keys can carry each
+    /// other's requests.
+    ///
+    /// The result is `nil` unless all plain HTTP requests to the endpoint use these proxies. It is `nil` if a
+    /// connection may be direct, use a tunnel, or use a script-selected proxy.
     package func forwardingRoute(to endpoint: NWEndpoint) -> String? {
         let known = settings.proxies
         guard !known.isEmpty, case .some(.some(let destination)) = try? TunnelDestination(endpoint) else { return nil }

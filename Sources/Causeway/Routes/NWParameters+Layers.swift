@@ -5,8 +5,9 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension NWParameters {
-    /// Creates the factory for the protocols above the transport. The factory runs for each connection attempt. Returns
-    /// `nil` if there are no such protocols.
+    /// Creates the factory for the protocols above the transport. Returns `nil` if there are no such protocols.
+    ///
+    /// The factory runs for each connection attempt.
     ///
     /// - Parameter endpoint: The endpoint of a client connection; `nil` for accepted connections.
     /// - Throws: `.posix(.ENOTSUP)` for unimplemented protocols, and the errors of ``TLSConfiguration``. A protocol
@@ -21,12 +22,13 @@ extension NWParameters {
         let protocols = defaultProtocolStack.applicationProtocols
         guard !protocols.isEmpty || !passage.isEmpty else { return nil }
         let isDatagram = defaultProtocolStack.transportProtocol is NWProtocolUDP.Options
-        // Build from the bottom up. The elements of `protocols` are in the opposite order: the first one is nearest to
+        // Build the layers from the bottom up. `protocols` is in the opposite order: its first element is nearest to
         // the program.
         var recipes = passage.map { Recipe.passage($0) }
         var carrier = isDatagram ? TLVStage.Carrier.datagrams : .stream
         for options in protocols.reversed() {
-            // A datagram carries exactly one value, so no length field is needed.
+            // Leave out the coder protocol. Its length field is not needed, because a datagram carries exactly one
+            // value.
             if options is CoderOptions, isDatagram { continue }
             let recipe = try Recipe(
                 options, isServer: endpoint == nil, isDatagram: isDatagram, allowsEarlyData: values.allowFastOpen,
@@ -57,7 +59,7 @@ extension NWParameters {
             openings: clientSendsFirst ? UnfinishedOpenings() : nil)
     }
 
-    /// Whether the client sends the first message of the lowest handshake above the transport. `false` for the
+    /// Whether the lowest handshake above the transport begins with a message from the client. `false` for the
     /// program's framers, because it is unknown which side sends first.
     private var clientSendsFirst: Bool {
         let lowest = defaultProtocolStack.applicationProtocols.last
@@ -65,8 +67,8 @@ extension NWParameters {
     }
 }
 
-/// One protocol in a stack, with settings that are computed once. All attempts of a client connection, or all
-/// connections of a listener, share these settings.
+/// One protocol in a stack, with settings that are computed once. All attempts of a client connection share these
+/// settings, and so do all connections of a listener.
 private enum Recipe: Sendable {
     case security(TLSConfiguration)
     case webSocket(NWProtocolWebSocket.Options)
@@ -75,9 +77,10 @@ private enum Recipe: Sendable {
     case values(over: TLVStage.Carrier)
     case passage(ProxyStep)
 
-    /// Creates the shared settings for a protocol.
+    /// Creates the settings of one protocol in a stack. All attempts of a client connection share them, and so do all
+    /// connections of a listener.
     ///
-    /// - Parameter carrier: The kind of content below the protocol: a stream, messages or datagrams.
+    /// - Parameter carrier: What the protocol below transports: a stream, messages or datagrams.
     init(
         _ options: NWProtocolOptions, isServer: Bool, isDatagram: Bool, allowsEarlyData: Bool = false,
         over carrier: TLVStage.Carrier = .stream
@@ -103,8 +106,9 @@ private enum Recipe: Sendable {
         }
     }
 
-    /// Whether the protocol needs the local and remote addresses. Reading them takes two system calls. TLS does not need them: a TLS client
-    /// uses only the endpoint, and a TLS server uses no address.
+    /// Whether the protocol needs the local and the remote address. Reading both addresses takes two system calls.
+    ///
+    /// TLS does not need them. A TLS client uses only the endpoint, and a TLS server uses no address.
     var asksForAddresses: Bool {
         switch self {
         case .framer, .webSocket: true

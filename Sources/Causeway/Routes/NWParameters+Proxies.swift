@@ -4,11 +4,13 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension NWParameters {
-    /// Returns the routes to an endpoint, most preferred first, if proxies apply to it. Empty if no proxy applies. Also
-    /// empty if no applicable proxy can carry the connection, and a direct connection is allowed.
+    /// Returns the routes to an endpoint to which proxies apply, most preferred first.
+    ///
+    /// The result is empty if no proxy applies. It is also empty if no applicable proxy can carry the connection and a
+    /// direct connection is allowed.
     ///
     /// - Throws: `.posix(.ENOTSUP)` if no applicable proxy can carry the connection and a direct connection is not
-    ///   allowed, `.posix(.EINVAL)` for invalid domain lists and chains.
+    ///   allowed; `.posix(.EINVAL)` for invalid domain lists and chains.
     func makeRoutes(to endpoint: NWEndpoint) throws(NWError) -> [Route] {
         let values = values
         guard let destination = try TunnelDestination(endpoint) else { return [] }
@@ -70,21 +72,24 @@ extension NWParameters {
     }
 }
 
-/// A step between the transport and the connection's own protocols.
+/// A protocol step between the transport and the connection's own protocols, such as TLS to a proxy.
 enum ProxyStep: Sendable {
     /// TLS to the proxy.
     case security(TLSConfiguration, host: NWEndpoint.Host, port: UInt16)
-    /// A SOCKS handshake. The values are the destination that this proxy must connect to, the proxy, and the
-    /// destination of the whole tunnel. The first and the last value differ if another proxy follows in a chain.
+    /// A SOCKS handshake. The values are the destination that this proxy must connect to, the proxy, and the tunnel's
+    /// final destination. The two destinations differ if another proxy follows in a chain.
     case socks(TunnelDestination, ProxyConfiguration, for: TunnelDestination)
-    /// A CONNECT handshake. The values are the destination that this proxy must connect to, the proxy, and the
-    /// destination of the whole tunnel. The first and the last value differ if another proxy follows in a chain.
+    /// A CONNECT handshake with a proxy. The first value is the destination to which this proxy must connect. The
+    /// second value is the proxy. The third value is the destination of the whole tunnel. It differs from the first
+    /// value if another proxy follows in a chain.
     case connect(TunnelDestination, ProxyConfiguration, for: TunnelDestination)
-    /// An HTTP proxy forwards the requests. The values are the first request's destination and the proxy. If the proxy
-    /// requires authentication of the connection, this step performs it.
+    /// An HTTP proxy forwards the requests.
+    ///
+    /// The first value is the destination of the first request, and the second value is the proxy. If the proxy
+    /// requires an authenticated connection, this step performs the authentication.
     case forward(TunnelDestination, ProxyConfiguration)
-    /// Adds the SOCKS 5 header to each datagram (RFC 1928 §7). The relay was requested over a separate connection to
-    /// the proxy.
+    /// Sends datagrams through a SOCKS 5 relay, with a SOCKS 5 header before each datagram (RFC 1928 §7). A separate
+    /// connection to the proxy has requested the relay.
     case relay(TunnelDestination)
     /// No proxy: the connection goes directly to the endpoint.
     case direct
@@ -129,8 +134,8 @@ enum ProxyStep: Sendable {
     }
 }
 
-/// Handles the TLS stage for a proxy connection. The negotiated parameters belong to the proxy and not to the peer, so they are not exposed
-/// as connection metadata.
+/// Handles the TLS stage for a connection to a proxy. The negotiated parameters describe the TLS session with the
+/// proxy, not with the peer. So they are not exposed as connection metadata.
 final class ProxySecurityDelegate: StageDelegate {
     private let delegate: TLSDelegate
 
@@ -181,7 +186,7 @@ extension TunnelDestination {
 }
 
 extension ProxyChallengeTable {
-    /// Returns the latest refusal since `time` for an endpoint, and the challenges of the proxy that refused.
+    /// Returns the latest refusal since `time` for an endpoint. Also returns the challenges of the proxy that refused.
     package func refused(_ endpoint: NWEndpoint, since time: Duration) -> (ProxyChallenges, ProxyChallenges.Refusal)? {
         guard case .some(.some(let destination)) = try? TunnelDestination(endpoint) else { return nil }
         return refused(destination, since: time)
@@ -234,16 +239,17 @@ extension ProxyConfiguration {
         }
     }
 
-    /// - Parameter isForwarding: Whether the proxy nearest to the destination forwards requests. That proxy must be an
-    ///   HTTP proxy.
+    /// - Parameter isForwarding: Whether the proxy nearest to the destination forwards HTTP requests. If `true`, that
+    ///   proxy must be an HTTP proxy.
     fileprivate func passage(
         to destination: TunnelDestination, isForwarding: Bool
     ) throws(NWError) -> [ProxyStep] {
         try passage(to: destination, for: destination, isForwarding: isForwarding)
     }
 
-    /// Returns the steps that connect to `destination` through this proxy. `destination` is either the final
-    /// destination `end` or the next proxy in a chain.
+    /// Returns the proxy steps that connect to `destination` through this proxy.
+    ///
+    /// `destination` is the final destination `end`, or the next proxy in a chain.
     private func passage(
         to destination: TunnelDestination, for end: TunnelDestination, isForwarding: Bool
     ) throws(NWError) -> [ProxyStep] {
@@ -275,7 +281,7 @@ extension ProxyConfiguration {
     /// - Throws: `.posix(.EINVAL)` for an invalid domain. Ignoring the domain could bypass the proxy.
     func isMeant(for destination: TunnelDestination) throws(NWError) -> Bool {
         let isExcluded = try excludes(destination)
-        // An empty entry means all hosts, as in the system's proxy settings.
+        // An empty domain matches all hosts, as in the system's proxy settings.
         let match = try Self.firstMatch(matchDomains.map { $0.isEmpty ? "*" : $0 }, destination)
         return !isExcluded && (matchDomains.isEmpty || match != nil)
     }

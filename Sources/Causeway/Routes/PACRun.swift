@@ -64,11 +64,11 @@ final class PACRun: Sendable {
         cancel?()
     }
 
-    /// Stores the closure that cancels the current step of this run. If the run has already ended or was cancelled,
-    /// calls the closure immediately.
+    /// Stores a closure that cancels the current step of this run. If the run has already ended or was cancelled, calls
+    /// the closure immediately.
     ///
-    /// - Parameter unlessHeld: Whether a closure that is already stored stays. Pass `true` if the next step may have
-    ///   started and stored its own closure.
+    /// - Parameter unlessHeld: Whether to keep a closure that is already stored. Pass `true` if the next step may
+    ///   already have stored its own closure.
     private func hold(_ cancel: @escaping @Sendable () -> Void, unlessHeld: Bool = false) {
         let isWanted = state.withLock { state in
             guard state.completion != nil else { return false }
@@ -83,7 +83,7 @@ final class PACRun: Sendable {
             let problem = RouteProblem(Failure(.posix(.EFBIG)), "the proxy script is longer than 1 MiB")
             return end(Report(result: .failure(problem), fetchDuration: duration))
         }
-        // Replace malformed UTF-8, and remove a byte order mark, which is not JavaScript.
+        // Replace malformed UTF-8. Also remove a byte order mark, which is not part of the JavaScript.
         var script = Array(String(decoding: content, as: UTF8.self).utf8)
         if script.starts(with: [0xEF, 0xBB, 0xBF]) { script.removeFirst(3) }
         let evaluation = PACEvaluation(PACEvaluation.Job(script, for: subject, settings), on: loop) { report in

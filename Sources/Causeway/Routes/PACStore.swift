@@ -35,9 +35,11 @@ final class PACStore: Sendable {
     private struct State: Sendable {
         var entries: [Key: Entry] = [:]
         var fetches: [UInt64: Fetch] = [:]
-        /// For each script, the number of the fetch that later requests join. When this fetch ends, the script is
-        /// cached. ``forget(partition:)`` removes fetches from this dictionary. A removed fetch still answers the
-        /// requests that have joined it, but its script is not cached.
+        /// The current fetch of each script, as a number. New requests for the script join this fetch. When it ends,
+        /// its script is cached.
+        ///
+        /// A call of ``forget(partition:)`` removes fetches from this table. A removed fetch still answers the requests
+        /// that have joined it, but its script is not cached.
         var current: [Key: UInt64] = [:]
         var lastNumber: UInt64 = 0
 
@@ -46,7 +48,8 @@ final class PACStore: Sendable {
             return lastNumber
         }
 
-        /// Removes a fetch that has ended. `isCurrent` is `false` if the cache was cleared after the fetch had started.
+        /// Removes a fetch that has ended, and returns it. `isCurrent` is `false` if the cache was cleared while the
+        /// fetch was running.
         mutating func remove(_ number: UInt64) -> (fetch: Fetch, isCurrent: Bool)? {
             guard let fetch = fetches.removeValue(forKey: number) else { return nil }
             guard current[fetch.key] == number else { return (fetch, false) }

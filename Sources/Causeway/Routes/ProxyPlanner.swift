@@ -4,8 +4,8 @@ internal import CausewaySystem
 internal import CausewayTypes
 
 extension NWParameters {
-    /// Creates the settings for one connection. They contain the routes through the privacy context's proxies or, if a
-    /// script selects proxies, a planner that finds the routes later.
+    /// Creates the settings for one connection. They contain the routes through the privacy context's proxies. If a
+    /// script selects proxies, they contain a planner instead, which finds the routes later.
     ///
     /// - Parameter scripts: Supplies proxy scripts.
     func makeConnectionSettings(
@@ -31,15 +31,15 @@ extension ProxyConfiguration {
     /// Creates the configuration for a script-selected proxy; `nil` if the proxy is unusable.
     func naming(_ address: ProxyAddress) -> ProxyConfiguration? {
         guard let proxy = try? ProxyConfiguration(address) else { return nil }
-        // A script fetched over plain HTTP could have been modified on the way, so the proxies that it selects get no
-        // credential.
+        // Give the credential only to proxies from a trusted script. A script that was fetched over plain HTTP is not
+        // trusted, because it could have been modified on the way.
         guard script?.isTrusted == true else { return proxy }
         if let credential { proxy.applyCredential(username: credential.username, password: credential.password) }
         return challengeTable.map { proxy.recordingChallenges(in: $0) } ?? proxy
     }
 }
 
-/// Plans the routes to an endpoint if scripts select some proxies.
+/// Plans the routes to an endpoint. Used if scripts select some of the proxies.
 final class ProxyPlanner: RoutePlanner {
     let parameters: NWParameters
     let settings: SocketSettings
@@ -77,7 +77,8 @@ final class ProxyPlanner: RoutePlanner {
 
     var mayGoDirect: Bool { parameters.preferNoProxies || proxies.allSatisfy(\.allowFailover) }
 
-    /// Returns the routes for one entry of a script's result; empty if the entry cannot be used for this connection.
+    /// Returns the routes for one entry in the result of a proxy script. The list is empty if this connection cannot
+    /// use the entry.
     func routes(for entry: PACResult.Entry, of proxy: ProxyConfiguration) -> [Route] {
         switch entry {
         case .direct: (try? parameters.directRoute(to: endpoint)).map { [$0] } ?? []
@@ -90,7 +91,7 @@ final class ProxyPlanner: RoutePlanner {
         return (try? parameters.route(through: proxy, to: endpoint, destination)).map { [$0] } ?? []
     }
 
-    /// Returns the given routes and, if it is allowed, the direct route; an error if there are no routes.
+    /// Returns the given routes. Adds the direct route if it is allowed. Returns an error if the result has no routes.
     func outcome(_ routes: [Route], _ problem: RouteProblem?) -> Result<[Route], RouteProblem> {
         var routes = routes
         if mayGoDirect, let direct = try? parameters.directRoute(to: endpoint) {
@@ -108,7 +109,7 @@ private final class ProxyPlanning: RoutePlanning {
     private struct State {
         var position = 0
         var routes: [Route] = []
-        /// The first script error. The planner reports it if there is no route at all.
+        /// The first error in a proxy script. The planner reports this error if it finds no route at all.
         var problem: RouteProblem?
         var run: PACRun?
         var completion: (@Sendable (Result<[Route], RouteProblem>) -> Void)?

@@ -51,9 +51,9 @@ public enum CFAllocator: Sendable {}
 /// The default allocator.
 public let kCFAllocatorDefault: CFAllocator? = nil
 
-/// An error of the Security interface, or of another interface with Core Foundation names.
+/// An error from the Security interface or from another interface with Core Foundation names.
 public final class CFError: Error, CustomStringConvertible, Sendable {
-    /// A domain, code and text that replace those derived from the `NWError`.
+    /// A domain, a code and a text. They replace the values that are derived from the `NWError`.
     private struct Named: Sendable {
         var domain: CFErrorDomain
         var code: Int

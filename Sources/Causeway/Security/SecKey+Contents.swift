@@ -137,8 +137,8 @@ extension SecKey {
     }
 }
 
-/// Two public keys, or two private keys, are equal if they have the same value, regardless of their origin. Certificate
-/// pinning needs this comparison.
+/// Two keys are equal if both are public or both are private, and if they have the same value. Their origin does not
+/// matter. Certificate pinning needs this comparison.
 extension SecKey: Hashable {
     /// Whether both keys are public, or both private, and have the same value. Malformed public keys are compared by
     /// their bytes. A malformed private key equals only itself.

@@ -134,8 +134,8 @@ private struct KeyRequest {
         }
     }
 
-    /// Throws an error for attributes that would store the key. If the attributes were ignored, the program could not
-    /// find the key later.
+    /// Throws an error if the attributes ask to store the key. Without this error, the program would expect a stored
+    /// key and could not find it later.
     private static func refuseStorage(_ attributes: CFDictionary) throws(CFError) {
         if let value = attributes[kSecAttrIsPermanent], !["false", "0"].contains(text(value)) {
             throw CFError(

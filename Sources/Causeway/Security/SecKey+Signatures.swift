@@ -64,8 +64,8 @@ public func SecKeyVerifySignature(
     }
 }
 
-/// Whether a key supports an algorithm: private keys sign, public keys verify, and the algorithm must fit the type and
-/// size of the key.
+/// Returns whether a key can be used with an algorithm. A private key can sign, a public key can verify, and the
+/// algorithm must fit the key's type and size.
 ///
 /// Counterpart: macOS 10.12, iOS 10.
 @discardableResult

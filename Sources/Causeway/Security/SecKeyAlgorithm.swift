@@ -47,7 +47,7 @@ public struct SecKeyAlgorithm: RawRepresentable, Hashable, Sendable {
 public enum SecKeyOperationType: Int, Sendable {
     /// Signing with a private key.
     case sign = 0
-    /// Verifying with a public key.
+    /// Verifying a signature with a public key.
     case verify = 1
     /// Encrypting with a public key. Not supported.
     case encrypt = 2

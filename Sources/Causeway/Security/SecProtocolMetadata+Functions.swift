@@ -179,8 +179,8 @@ public func sec_protocol_metadata_challenge_parameters_are_equal(
         && left.distinguishedNames == right.distinguishedNames && left.peer.certificates == right.peer.certificates
 }
 
-/// Derives key material from the session (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before the handshake is complete,
-/// and if the length of the label or of the result is not positive.
+/// Derives key material from the TLS session (RFC 5705 §4, RFC 8446 §7.5). Returns `nil` before the handshake is
+/// complete. Also returns `nil` if the length of the label or the length of the result is not positive.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 @discardableResult

@@ -82,8 +82,8 @@ private final class BorrowedString: Sendable {
 }
 
 extension String {
-    /// Returns a copy with a terminating zero byte. The caller may release it with `free`, because Swift allocates memory of normal
-    /// alignment with `malloc`.
+    /// Returns a copy of the string with a terminating zero byte. The caller may release the copy with `free`, because
+    /// Swift uses `malloc` for memory of normal alignment.
     func makeCString() -> UnsafePointer<CChar> {
         let bytes = utf8CString
         let copy = UnsafeMutableBufferPointer<CChar>.allocate(capacity: bytes.count)

@@ -34,8 +34,8 @@ extension SecProtocolOptionValues {
         package var suites: [tls_ciphersuite_t] = []
         package var groups: [tls_ciphersuite_group_t] = []
 
-        /// The numbers of the cipher suites added individually, followed by the numbers of the suites in the added
-        /// cipher suite groups. If empty, the TLS engine uses its default suites.
+        /// The numbers of all added cipher suites: first those added individually, then those from the added groups. If
+        /// empty, the TLS engine uses its default suites.
         var numbers: [UInt16] {
             var numbers: [UInt16] = []
             for number in suites.map(\.rawValue) + groups.flatMap(\.numbers) where !numbers.contains(number) {
@@ -85,7 +85,7 @@ extension SecProtocolOptionValues {
         private var on: Name = []
         private var off: Name = []
 
-        /// Whether the option is on; `nil` if the program left it to the engine.
+        /// Whether the program has turned the option on or off. `nil` if the program has set neither.
         package subscript(name: Name) -> Bool? {
             get { on.contains(name) ? true : off.contains(name) ? false : nil }
             set {
@@ -114,15 +114,15 @@ extension SecProtocolOptionValues {
         /// The program's block that decides whether the peer is trusted. The block replaces the default validation.
         package var verify: SecProtocolBlock<sec_protocol_verify_t>?
 
-        /// Makes an asynchronous closure decide whether the peer is trusted. Sets ``verify`` to a block that runs this
-        /// closure in a task.
+        /// Sets ``verify`` to a block that runs an asynchronous closure in a task. The closure decides whether the peer
+        /// is trusted.
         mutating func setValidator(
             _ handler: @escaping @isolated(any) @Sendable (sec_protocol_metadata_t, sec_trust_t) async -> Bool
         ) {
             let verify: sec_protocol_verify_t = { metadata, trust, complete in
                 let complete = Unchecked(complete)
-                // The block runs on a queue. The program's closure is asynchronous and may belong to an actor, so only
-                // a task can call the closure.
+                // The program's closure is asynchronous and may belong to an actor, but this block runs on a queue.
+                // Therefore, call the closure in a new task.
                 Task { complete.value(await handler(metadata, trust)) }
             }
             self.verify = SecProtocolBlock(verify, .global())

@@ -1,10 +1,12 @@
 public import Dispatch
 internal import FoundationEssentials
 
-// Each function stores its arguments. The TLS engine reads them when a connection is created.
+// These functions only store their arguments. The TLS engine reads the stored values when a connection is created.
 
-/// Returns whether two options objects have the same settings. Two blocks are equal only if one call has set both: an
-/// object and its copy have the same block until the program sets another one.
+/// Returns whether two options objects have the same settings.
+///
+/// Blocks cannot be compared, so two blocks count as equal only if the same call has set both. A copy of an object has
+/// the same block as the object until the program sets another one.
 ///
 /// Counterpart: macOS 10.15, iOS 13.
 @discardableResult
@@ -122,7 +124,8 @@ public func sec_protocol_options_get_default_max_tls_protocol_version() -> tls_p
 @discardableResult
 public func sec_protocol_options_get_default_max_dtls_protocol_version() -> tls_protocol_version_t { .DTLSv12 }
 
-/// Adds an application protocol to offer or accept (RFC 7301 §3.1). The protocol that is added first has the highest preference.
+/// Adds an application protocol to offer or accept (RFC 7301 §3.1). A protocol that is added earlier has a higher
+/// preference.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_add_tls_application_protocol(
@@ -265,7 +268,8 @@ public func sec_protocol_options_set_key_update_block(
     options.update { $0.keyUpdate = block }
 }
 
-/// Sets the block that selects a client's identity when the server requests one. The block is called on `challenge_queue`.
+/// Sets the block that selects the client's identity. It is called on `challenge_queue` when the server requests an
+/// identity.
 ///
 /// Counterpart: macOS 10.14, iOS 12.
 public func sec_protocol_options_set_challenge_block(

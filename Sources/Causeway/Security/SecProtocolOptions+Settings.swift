@@ -8,7 +8,7 @@ extension SecProtocolOptionValues {
     /// Ignores options that affect only speed or extra information (false start, signed timestamps, the key update block). Also ignores the
     /// option that allows renegotiation: renegotiation stays disabled, because that is safer.
     func settings(isServer: Bool, isDatagram: Bool) throws(NWError) -> TLSSettings {
-        // Reject a block that selects a pre-shared key, because OpenSSL would select a key without calling the block.
+        // Reject a block that selects a pre-shared key. OpenSSL would select a key without calling the block.
         guard preSharedKeys.selection == nil else { throw .posix(.ENOTSUP) }
         var settings = TLSSettings(isServer ? .server : .client)
         settings.usesDatagrams = isDatagram
@@ -66,7 +66,8 @@ extension tls_protocol_version_t {
         case (.TLSv10, true), (.TLSv11, true), (.DTLSv10, true): .dtls10
         case (.TLSv12, true), (.DTLSv12, true): .dtls12
         case (.TLSv13, true):
-            // OpenSSL has no DTLS 1.3. A minimum of 1.3 is an error, because every supported version is lower.
+            // OpenSSL supports DTLS only up to 1.2. If the minimum version is DTLS 1.3, throw an error. If it is the
+            // maximum version, use DTLS 1.2.
             if isMinimum { throw .posix(.ENOTSUP) } else { .dtls12 }
         }
     }

@@ -53,8 +53,8 @@ package struct SecProtocolBlock<Block>: Sendable, Equatable {
         self.queue = queue
     }
 
-    /// Whether one call has set both blocks. An options object and its copy have such blocks until the program sets
-    /// another one.
+    /// Whether both values have the same block, which one call has set. A copy of an options object keeps this block
+    /// until the program sets another block.
     package static func == (lhs: Self, rhs: Self) -> Bool { lhs.block === rhs.block }
 }
 
@@ -74,8 +74,8 @@ public final class sec_protocol_options_t: Sendable {
     package var values: SecProtocolOptionValues { storage.withLock { $0 } }
 
     package func update(_ body: @Sendable (inout SecProtocolOptionValues) -> Void) {
-        // Release the previous option values outside the lock. They may hold the last reference to an object of the
-        // program, whose `deinit` may run code that needs this lock.
+        // Release the previous option values outside the lock. They may hold the last reference to an object from the
+        // program, and this object's `deinit` may run code that needs the lock.
         let old = storage.withLock { values in
             let old = values
             body(&values)

@@ -7,13 +7,13 @@ extension SecTrust {
     /// that the TLS engine requests.
     convenience init(_ trust: PeerTrust) {
         let host = trust.reference?.description
-        // `host` is `nil` if no certificate can contain the requested host. The empty name then makes validation fail.
-        // Without a name, validation would accept any certificate name.
+        // `host` is `nil` if no certificate can contain the requested host. In that case, use an empty name, which
+        // makes validation fail. A policy without a name would accept a certificate for any name.
         let policy = SecPolicy(.tls(isServer: trust.role == .server, hostName: host ?? ""))
         var values = Values(
             certificates: trust.certificates.map { SecCertificate(data: Data($0.der)) }, policies: [policy])
-        // Keep the validation that the TLS engine requested. It is used as long as the program does not change the
-        // trust object.
+        // Keep the validation that the TLS engine requested. It stays in use until the program changes the trust
+        // object.
         values.original = (trust, policy)
         self.init(values)
     }
@@ -29,8 +29,8 @@ extension SecTrust {
                 let question = try question(policy, values)
                 let faults = isStrict ? nil : values.exceptions?.faults[policy.question]
                 let chain = try question.evaluate(overlooking: faults ?? [])
-                // TLS 1.2 and earlier versions send the OCSP response after the certificates. In these versions the
-                // chain is evaluated before the response arrives, so a missing response is not an error.
+                // In TLS 1.2 and earlier, the OCSP response arrives after the certificates, and the chain is evaluated
+                // before that. So a missing response is not an error.
                 if let response = values.original?.question.stapledResponse,
                     let failure = question.statusFailure(response, of: chain)
                 {
@@ -63,7 +63,8 @@ extension SecTrust {
         return false
     }
 
-    /// Returns the validation for one policy, with the settings of the connection and the program's changes to them.
+    /// Returns the validation for one policy. It uses the settings of the connection, and the changes that the program
+    /// made to them.
     func question(_ policy: SecPolicy, _ values: Values) throws(TLSFailure) -> PeerTrust {
         let question =
             if let original = values.original, original.policy == policy {

@@ -5,7 +5,7 @@ public import FoundationEssentials
 
 /// The rule violations that the user has accepted for one certificate, grouped by policy.
 package struct TrustExceptions: Hashable, Sendable {
-    /// The ``Certificate/fingerprint`` of the leaf.
+    /// The ``Certificate/fingerprint`` of the leaf certificate.
     let fingerprint: [UInt8]
     /// The violated rules for each policy. The key is ``SecPolicy/question``; policies without violations are not listed.
     let faults: [String: Set<TrustFailure.Rule>]
@@ -47,12 +47,16 @@ package struct TrustExceptions: Hashable, Sendable {
 }
 
 extension SecPolicy {
-    /// A string that identifies the policy. It contains the host name, so that an accepted name mismatch does not apply to another host.
+    /// A string that identifies the policy.
+    ///
+    /// The string contains the host name. So if the user accepts a name mismatch for one host, other hosts are not
+    /// affected.
     var question: String {
         switch purpose {
         case .basicX509: "any"
         case .tls(let isServer, let hostName):
-            // Remove white space, because a line feed would break the encoded format. Valid host names contain no white space.
+            // Remove white space. A line feed would damage the encoded form, and valid host names contain no white
+            // space.
             (isServer ? "server " : "client ") + (hostName ?? "").split(whereSeparator: \.isWhitespace).joined()
         }
     }
@@ -76,14 +80,14 @@ public func SecTrustCopyExceptions(_ trust: SecTrust) -> CFData? {
     return TrustExceptions(fingerprint: own.fingerprint, faults: faults).encoded
 }
 
-/// Makes later evaluations ignore the violations listed in `exceptions`. ``SecTrustCopyExceptions(_:)`` returned this
-/// data for the leaf certificate of the trust object. `nil` or empty data removes the exceptions.
+/// Makes later evaluations ignore the violations listed in `exceptions`. This data comes from
+/// ``SecTrustCopyExceptions(_:)``, for the same leaf certificate. `nil` or empty data removes the exceptions.
 ///
-/// The evaluation still fails for all other violations, including the same violation in the certificate of another
-/// host.
+/// The evaluation still fails for all other violations. It also fails for the same violations in another host's
+/// certificate.
 ///
-/// - Returns: `true` if `exceptions` is for this leaf certificate. If it is not, the function removes all earlier
-///   exceptions and returns `false`.
+/// - Returns: `true` if `exceptions` belongs to the trust object's leaf certificate. Otherwise the function removes all
+///   earlier exceptions and returns `false`.
 ///
 /// Counterpart: macOS 10.9, iOS 4.
 @discardableResult

@@ -2,11 +2,11 @@ internal import CausewayTypes
 public import Dispatch
 public import FoundationEssentials
 
-// The older evaluation functions, and the functions that evaluate on a queue.
+// The older functions that evaluate trust. Some of them call back on a dispatch queue.
 
 /// The result of an evaluation.
 public enum SecTrustResultType: UInt32, Sendable {
-    /// Not evaluated.
+    /// The certificate was not evaluated.
     case invalid = 0
     /// Trusted, because the user accepted the violations of the chain.
     case proceed = 1
@@ -79,7 +79,7 @@ public func SecTrustEvaluateAsyncWithError(
 public func SecTrustSetVerifyDate(_ trust: SecTrust, _ verifyDate: CFDate) -> OSStatus {
     let seconds = verifyDate.timeIntervalSince1970.rounded(.down)
     guard !seconds.isNaN else { return errSecParam }
-    // A time that does not fit into `Int64` becomes the smallest or largest `Int64`.
+    // If the time does not fit into `Int64`, use the nearest value: the smallest or the largest `Int64`.
     trust.update { $0.time = Int64(exactly: seconds) ?? (seconds < 0 ? .min : .max) }
     return errSecSuccess
 }

@@ -39,8 +39,8 @@ public final class SecTrust: Hashable, Sendable {
         /// A closure that replaces the usual evaluation of the chain. The closure returns `nil` if the chain is trusted, otherwise the
         /// error.
         package var evaluate: (@Sendable (SecTrust) -> NWError?)?
-        /// The validation that the TLS engine requested, and the policy that the trust object received at its creation.
-        /// `nil` if the program created the trust object.
+        /// The validation that the TLS engine requested, and the policy with which it created the trust object. `nil`
+        /// if the program created the trust object.
         var original: (question: PeerTrust, policy: SecPolicy)?
         /// The violations that the program accepts.
         package var exceptions: TrustExceptions?

@@ -1,4 +1,4 @@
-// The object types of the `sec_*` functions, and the functions that convert them from and to `Sec*` types.
+// The object types that the `sec_*` functions use, and functions that convert between these types and the `Sec*` types.
 
 /// A ``SecTrust`` for verify blocks.
 ///

@@ -1,6 +1,6 @@
 public import CausewayTypes
 
-// The result codes of the Security interface that functions of this library return.
+// Security result codes that functions of this library return.
 
 /// No error.
 public let errSecSuccess: OSStatus = 0

@@ -83,7 +83,8 @@ public enum tls_ciphersuite_group_t: UInt16, Sendable {
     case `default`
     /// The default suites, and suites in CBC mode for old peers.
     case compatibility
-    /// The suites of `compatibility`. For very old peers, also suites without forward secrecy and suites with 3DES.
+    /// The suites of `compatibility`, and suites for very old peers. These also include suites with 3DES, and suites
+    /// without forward secrecy.
     case legacy
     /// The suites that Apple's App Transport Security allows.
     case ats

@@ -23,12 +23,14 @@ public struct TLSTrustRules: Hashable, Sendable {
 
     /// Certificates to trust: certificates of authorities, or the peers' own certificates.
     public var anchors: [SecCertificate] = []
-    /// Whether to trust the system's authorities too. With `false` and no anchors, no peer is trusted.
+    /// Whether to trust the system's authorities in addition to ``anchors``. If this is `false` and there are no
+    /// anchors, no peer is trusted.
     public var includesSystemAnchors = true
     /// SHA-256 digests of SubjectPublicKeyInfo values (RFC 7469 §2.4). If the set is not empty, a valid chain must also contain one of
     /// these keys. Include the digest of a backup key; otherwise the loss of a key locks out all clients.
     public var pinnedKeys: Set<Data> = []
-    /// The certificates that are accepted regardless of any violation, each from one host.
+    /// The certificates that are accepted despite any violation. Each exception applies to one certificate from one
+    /// host.
     public var exceptions: [Exception] = []
 
     /// Creates the default settings.

@@ -42,7 +42,7 @@ public enum SSLProtocol: Int32, Sendable {
 }
 
 extension SSLProtocol {
-    /// The version in the current numbering; `nil` for obsolete versions and for "unknown".
+    /// The version as a `tls_protocol_version_t`. `nil` for obsolete versions and for "unknown".
     package var version: tls_protocol_version_t? {
         switch self {
         case .sslProtocolUnknown, .sslProtocol2, .sslProtocol3: nil

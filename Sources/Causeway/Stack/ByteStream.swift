@@ -5,7 +5,8 @@ package import FoundationEssentials
 ///
 /// Completions may run on any thread, even before `receive` or `send` returns. They must not block.
 package protocol ByteStream: Sendable {
-    /// Receives at least one byte, unless the stream ends. The caller waits for the completion before the next receive.
+    /// Receives at least one byte, or the end of the stream. Before the next call, the caller must wait for the
+    /// completion.
     func receive(atMost limit: Int, _ completion: @escaping @Sendable (ByteArrival) -> Void)
 
     /// Sends bytes, and calls the completion when the stream has processed them. The caller waits for the completion

@@ -109,8 +109,8 @@ extension SecureByteStream: StageAccess {
         apply { machine, _ in
             machine.withStage { stage -> Result? in
                 guard var wanted = stage as? Stage else { return nil }
-                // `wanted` is a copy of the stage. Copies share one TLS engine and its state, so `body` also changes
-                // the original stage.
+                // `wanted` is a copy of the stage. All copies share one TLS engine and its state. A change by `body`
+                // therefore also changes the original stage.
                 return body(&wanted)
             }
         }

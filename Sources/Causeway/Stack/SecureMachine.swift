@@ -10,17 +10,18 @@ struct SecureMachine: Sendable {
     typealias Writer = @Sendable (NWError?) -> Void
 
     enum Action: Sendable {
-        /// Pass a TLS event to the delegate, for example a certificate chain to evaluate.
+        /// Pass an event from TLS to the delegate. For example, the event may ask whether a certificate chain is
+        /// trusted.
         case attend(TLSEvent)
         /// Receive at most this number of bytes from the stream below, and report the result with ``SecureMachine/arrived(_:at:)``.
         case receive(Int)
         /// Send bytes to the stream below, and report the result with ``SecureMachine/sent(_:at:)``.
         case send(Data, isFinal: Bool)
-        /// The handshake has ended.
+        /// Report that the handshake has ended. The associated error is `nil` if it succeeded.
         case opened(NWError?)
         case deliver(Reader, ByteArrival)
         case written(Writer, NWError?)
-        /// Close the stream below.
+        /// Close the stream below TLS.
         case close(isInterrupted: Bool)
     }
 
@@ -38,7 +39,7 @@ struct SecureMachine: Sendable {
     private var hasInputEnded = false
     private var reader: (limit: Int, completion: Reader)?
     private var writer: Writer?
-    /// The error of the stream below. It is reported instead of the TLS failure that it causes.
+    /// The error of the stream below. It causes a TLS failure, and is reported instead of that failure.
     private var transportError: NWError?
     private(set) var actions: [Action] = []
 
@@ -122,8 +123,9 @@ struct SecureMachine: Sendable {
         if let error {
             transportError = transportError ?? error
             endWriting(error)
-            // Do not abort TLS while a receive is pending on the stream that carries the TLS records. This receive can
-            // still deliver bytes that arrived before the send failed. Afterwards it reports the end of that stream.
+            // Do not abort TLS while a receive operation is pending on the lower stream. The operation can still
+            // deliver bytes that arrived before the send failed. After those bytes, it reports the end of the lower
+            // stream.
             if !isReceiving { stage.abort(.init(error)) }
         }
         pump()

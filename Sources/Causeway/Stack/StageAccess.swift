@@ -1,8 +1,8 @@
 internal import CausewayProtocols
 internal import CausewayRuntime
 
-/// Gives a delegate access to its stage, which is one protocol's state machine in the protocol stack. ``StagePlace`` is
-/// the implementation for connections. Tests have another one, for a stack without a connection.
+/// Gives a delegate access to its stage: one protocol's state machine in the protocol stack. ``StagePlace`` implements
+/// this protocol for connections. Tests use another implementation for a stack without a connection.
 protocol StageAccess: Sendable {
     /// Calls `body` with the stage, under the stack's lock. Returns `nil` if the connection attempt has ended.
     @discardableResult
@@ -10,8 +10,8 @@ protocol StageAccess: Sendable {
         as type: Stage.Type, _ body: @Sendable (inout Stage) -> Result
     ) -> Result?
 
-    /// Calls `body` with the stage. Pass `true` as `isAnswer` if `body` passes the program's answer to a question of
-    /// the stage. The time limit for the stack's handshakes then begins again.
+    /// Calls `body` with the stage. The argument `isAnswer` must be `true` if `body` passes the program's answer to the
+    /// stage. The time limit for the stack's handshakes then starts again.
     @discardableResult
     func withStage<Stage: ProtocolStage, Result: Sendable>(
         as type: Stage.Type, isAnswer: Bool, _ body: @Sendable (inout Stage) -> Result
@@ -20,7 +20,7 @@ protocol StageAccess: Sendable {
     /// Inserts another protocol above the stage. Returns `false` if the stage is already ready or the connection attempt has ended.
     func insert(_ layer: StackLayer) -> Bool
 
-    /// Calls `body` on the connection's queue, after blocks already queued.
+    /// Calls `body` on the connection's queue. Blocks that are already queued run first.
     func onQueue(_ body: @escaping @Sendable () -> Void)
 }
 
@@ -37,7 +37,7 @@ extension StagePlace: StageAccess {
     func insert(_ layer: StackLayer) -> Bool { insertAbove(layer) != nil }
 }
 
-/// A delegate that supplies metadata for the whole connection and its messages.
+/// Supplies metadata for the whole connection and for its messages.
 protocol MetadataSource: AnyObject, Sendable {
     /// The connection's negotiated parameters; `nil` if there are none yet.
     var connectionMetadata: NWProtocolMetadata? { get }
@@ -55,8 +55,8 @@ extension MetadataSource {
 
 /// A delegate for a protocol with a handshake.
 protocol HandshakeSource {
-    /// The definition of the protocol, for the report about the connection's handshakes. `nil` if the protocol needed
-    /// no handshake, for example a framer that was ready immediately.
+    /// The definition of the protocol. The report about the connection's handshakes contains it. `nil` if the protocol
+    /// needed no handshake. For example, a framer can be ready immediately.
     var handshakeDefinition: NWProtocolDefinition? { get }
 }
 
@@ -64,7 +64,7 @@ extension TLSDelegate: HandshakeSource {
     var handshakeDefinition: NWProtocolDefinition? { NWProtocolTLS.definition }
 }
 
-/// A delegate that accesses its connection only through ``StageAccess``.
+/// A delegate for a protocol stage that reaches its connection only through ``StageAccess``.
 protocol ProgramDelegate: StageDelegate, MetadataSource {
     func handle(_ event: any StageEvent, at place: any StageAccess)
 }

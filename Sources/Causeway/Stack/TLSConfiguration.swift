@@ -4,7 +4,8 @@ package import CausewayTypes
 internal import Dispatch
 internal import FoundationEssentials
 
-/// The TLS engine's configuration for one ``NWProtocolTLS/Options``, created once for all connections with these options.
+/// The TLS engine's configuration for one ``NWProtocolTLS/Options``. It is created once, and all connections with these
+/// options use it.
 package struct TLSConfiguration: Sendable {
     package let settings: TLSSettings
     let context: TLSContext
@@ -23,8 +24,8 @@ package struct TLSConfiguration: Sendable {
         var settings = try values.settings(isServer: isServer, isDatagram: isDatagram)
         settings.logsKeys = logsKeys
         if allowsEarlyData { settings.isEarlyDataEnabled = true }
-        // Load the anchors on a background thread, because this takes milliseconds. They are needed only when the
-        // peer's reply has arrived, one round trip later.
+        // Load the anchors now on a background thread, because loading takes milliseconds. The handshake needs them
+        // only when the peer's reply has arrived, one round trip later.
         if settings.peerAuthentication != .none, settings.trust.includesSystemAnchors {
             DispatchQueue.global(qos: .userInitiated).async { TrustStore.prepareSystemAnchors() }
         }
@@ -37,8 +38,8 @@ package struct TLSConfiguration: Sendable {
         self.values = values
     }
 
-    /// Returns the application protocol (ALPN) for early data on the next connection to this host: an empty string for
-    /// a session without ALPN, `nil` if the connection cannot send early data. See
+    /// Returns the application protocol (ALPN) for early data on the next connection to this host. An empty string
+    /// means a session without ALPN. `nil` if the connection cannot send early data. See
     /// ``TLSContext/earlyProtocol(host:port:)``.
     package func earlyProtocol(host: NWEndpoint.Host?, port: UInt16) -> String? {
         peerName(host).flatMap { context.earlyProtocol(host: $0, port: port) }
@@ -68,10 +69,10 @@ package struct TLSConfiguration: Sendable {
     }
 }
 
-/// Creates the TLS stage for one connection with these options, and its delegate, a ``TLSDelegate``.
+/// Creates the TLS stage for one connection with these options. Also creates the stage's delegate, a ``TLSDelegate``.
 ///
-/// A listener instead creates one ``TLSConfiguration`` for all its connections. Throws the same errors as the ``TLSConfiguration``
-/// initializer.
+/// A listener does not use this function: it creates one ``TLSConfiguration`` for all its connections. The function
+/// throws the same errors as the initializer of ``TLSConfiguration``.
 package func makeTLSLayer(
     _ options: NWProtocolTLS.Options, isServer: Bool, isDatagram: Bool, host: NWEndpoint.Host?, port: UInt16,
     keyLog: (@Sendable (String) -> Void)? = nil

@@ -5,11 +5,12 @@ internal import CausewayTLS
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// Calls the program's blocks for a connection's TLS stage, and stores the negotiated parameters.
+/// Calls the program's TLS blocks for one connection, and stores the negotiated parameters.
 package final class TLSDelegate: StageDelegate, MetadataSource {
     private let values: SecProtocolOptionValues
     private let keyLog: (@Sendable (String) -> Void)?
-    /// The metadata object passed to the blocks. After the handshake, the connection's metadata contains the same object.
+    /// The metadata object that the blocks receive. After the handshake, the connection's metadata contains the same
+    /// object.
     private let securityMetadata = sec_protocol_metadata_t()
     private let established = LockedValue<NWProtocolTLS.Metadata?>(nil)
     private let failure = LockedValue<String?>(nil)
@@ -81,7 +82,8 @@ package final class TLSDelegate: StageDelegate, MetadataSource {
             metadata.distinguishedNames = request.authorities.map { Data($0) }
         }
         let metadata = securityMetadata
-        // A malformed identity is treated as no identity. A server that requires an identity then refuses the connection.
+        // If the program's identity is malformed, continue without an identity. A server that requires an identity then
+        // refuses the connection.
         challenge.queue.async {
             challenge.block.value(metadata) { identity in answer.give(identity.flatMap { try? $0.engineIdentity() }) }
         }

@@ -46,9 +46,11 @@ where Top: NetworkProtocolOptions, repeat each P: NetworkProtocolOptions {
         self.parameters = parameters
     }
 
-    /// - Parameter stack: An element, or a tuple of elements. Reflection reads the tuple, because Swift cannot extract
-    ///   a parameter pack from a tuple that has other elements before the pack. Here the top element is before the
-    ///   pack.
+    /// Creates the parameters for a protocol stack.
+    ///
+    /// - Parameter stack: A stack element, or a tuple of elements with the top element first. The tuple is read by
+    ///   reflection. Swift can extract a parameter pack from a tuple only if no other elements come before the pack,
+    ///   but here the top element does.
     private static func make(_ stack: Any, initial: NWParameters?) -> NWParameters {
         if let top = stack as? Top { return NWParameters(top: top, initial: initial) }
         let elements = Mirror(reflecting: stack).children.map { child in

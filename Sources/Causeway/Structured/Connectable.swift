@@ -5,7 +5,7 @@ public import CausewayTypes
 /// Counterpart: macOS 26, iOS 26.
 public protocol Connectable {}
 
-/// Provides the endpoint of a ``Connectable``.
+/// A ``Connectable`` value whose endpoint this library can read.
 package protocol EndpointHolder: Connectable {
     var nwEndpoint: NWEndpoint { get }
 }

@@ -105,8 +105,8 @@ public final class NetworkBrowser<Provider>: Sendable, CustomDebugStringConverti
             @escaping @isolated(any) @Sendable ([Provider.Endpoint]) async throws ->
             NetworkBrowser<Provider>.RunResult<Return>
     ) async throws -> Return {
-        // SAFETY: the cast only adds `sending` to the closure's type, which affects nothing but compiler checks. The
-        // caller of `run` supplies the closure and receives the closure's result, so no other code shares the result.
+        // SAFETY: the cast only adds `sending` to the closure's type. This affects only checks by the compiler. The
+        // caller of `run` supplies the closure and receives its result. No other code shares the result.
         try await browse(unsafeBitCast(handler, to: Visitor<Return>.self))
     }
 
@@ -161,7 +161,7 @@ extension NetworkBrowser {
                 await move(to: State(state))
                 if case .failed(let error) = state { throw error }
             case .resultsChanged:
-                // All changes that occur while the closure runs are combined into one more call of the closure.
+                // If the results change several times while the closure runs, the closure is called only once more.
                 let results = browser.browseResults
                 guard results != told else { continue }
                 told = results

@@ -96,8 +96,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
         listener.service = provider?.service
     }
 
-    /// Sets a closure that is called at each state change, in the closure's own isolation. A closure without an actor
-    /// must not block: if `run` is called on an event loop, the closure runs on the same loop.
+    /// Sets a closure that is called at each state change. It runs in its own isolation. If the closure belongs to no
+    /// actor, it must not block: if `run` is called on an event loop, the closure runs on the same loop.
     @discardableResult
     public func onStateUpdate(
         @_inheritActorContext _ handler:
@@ -144,7 +144,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
     /// The port in use; `nil` before the listener is ready.
     public var port: NWEndpoint.Port? { listener.port }
 
-    /// The stack and the state.
+    /// A text with the protocol stack and the state.
     public var debugDescription: String {
         "[listener \(parameters.defaultProtocolStack.summary), \(State(listener.state))]"
     }
@@ -174,7 +174,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
         do throws(NWError) {
             try await listener.run(startsConnections: false) { accepted in
                 let connection = NetworkConnection<ApplicationProtocol>(accepted: accepted)
-                // An error on one connection must not affect the other connections.
+                // Discard the error, because it belongs only to this connection. The listener and all other connections
+                // continue.
                 try? await handler(connection)
                 await connection.end()
             }
@@ -183,7 +184,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
             throw error
         }
         await calls.settle()
-        // If the listener has not failed, it ended because the task that called `run` was cancelled.
+        // The listener has ended without a failure. The only other reason is that the task that called `run` was
+        // cancelled.
         throw NWError.posix(.ECANCELED)
     }
 }

@@ -1,4 +1,4 @@
-/// The options of the protocols in a stack, in the order of ``NWParameters/ProtocolStack``.
+/// The protocol options in a stack, in the order of ``NWParameters/ProtocolStack``.
 package struct StackLayers: Sendable {
     /// The application protocols; the first one is nearest to the program.
     package var application: [NWProtocolOptions] = []
@@ -52,7 +52,8 @@ package struct StackLayers: Sendable {
 package protocol StackElement: NetworkProtocolOptions {
     /// The element's own options.
     var layer: StackLayers.Layer { get }
-    /// The element below this element, as passed to the initializer; `nil` if the program passed none.
+    /// The element directly below this one in the stack. It is the element that the program passed to the initializer;
+    /// `nil` if the program passed none.
     var below: (any StackElement)? { get }
     /// The default element below this element, used if ``below`` is `nil`.
     var impliedBelow: (any StackElement)? { get }
@@ -68,8 +69,8 @@ extension StackElement {
 }
 
 extension NWParameters {
-    /// Creates parameters from the elements of a protocol stack. `others` contains the elements that the program listed
-    /// after the top element. All other settings are copied from `initial`.
+    /// Creates parameters from the elements of a protocol stack. `top` is the uppermost element, and `others` contains
+    /// the elements that the program listed after it. All other settings are copied from `initial`.
     package convenience init(
         top: any NetworkProtocolOptions, others: [any NetworkProtocolOptions] = [], initial: NWParameters? = nil
     ) {

@@ -9,7 +9,7 @@ package import CausewayWire
 /// receiving. A window that is one bit smaller needs half the memory. Without context takeover, the state is freed
 /// after each message.
 package final class DeflateCodec: WebSocketCodec {
-    /// The parameters for one direction.
+    /// The compression parameters for one direction: sending or receiving.
     private struct Direction: Sendable {
         var windowBits: Int
         var takesContextOver: Bool
@@ -101,7 +101,8 @@ private final class Deflater {
             guard isValid else { return nil }
             if all.isEmpty { all = output } else { all += output }
             rest = rest.dropFirst(consumed)
-            // If the output buffer is full, zlib may have more output.
+            // If zlib has filled the output buffer, it may have more output. So return only if the buffer still has
+            // space.
             if produced < room { return all }
         }
     }
@@ -124,8 +125,9 @@ private final class Inflater {
 
     var isBetweenBlocks: Bool { cw_inflater_is_between_blocks(handle) }
 
-    /// Decompresses bytes. A correct peer refers only to bytes within the window. If a peer refers to older bytes, zlib
-    /// reports an error only if these bytes are gone. All bytes that zlib wrote in the same call are still there.
+    /// Decompresses bytes. A correct peer refers only to bytes within the window. A reference to older bytes is not
+    /// always an error: zlib reports an error only if it no longer has these bytes. It still has all bytes that it
+    /// wrote in the same call.
     func decompress(_ bytes: ArraySlice<UInt8>, atMost limit: Int) -> WebSocketInflation {
         let room = max(1, min(limit, max(512, bytes.count * Self.expectedRatio)))
         var (consumed, produced, isValid) = (bytes.count, room, true)

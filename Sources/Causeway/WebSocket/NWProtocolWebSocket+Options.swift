@@ -78,7 +78,8 @@ extension NWProtocolWebSocket {
             set { update { $0.maximumMessageSize = newValue } }
         }
 
-        /// Whether the connection sends frames without the HTTP handshake (RFC 6455 §4) (default: `false`).
+        /// Whether the connection sends WebSocket frames at once, without the HTTP handshake from RFC 6455 §4. The
+        /// default is `false`.
         public var skipHandshake: Bool {
             get { values.skipHandshake }
             set { update { $0.skipHandshake = newValue } }

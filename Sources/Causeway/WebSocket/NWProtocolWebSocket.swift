@@ -62,7 +62,7 @@ extension NWProtocolWebSocket {
             case protocolError = 1002
             /// The peer sent a type of message that the receiver does not support.
             case unsupportedData = 1003
-            /// The close frame contained no code. This code is never sent.
+            /// The peer's close frame contained no code. Close frames never contain this code.
             case noStatusReceived = 1005
             /// The connection ended without a close frame. This code is never sent.
             case abnormalClosure = 1006

@@ -1,10 +1,10 @@
 internal import CausewaySystem
 internal import Dispatch
 
-/// Stores the pong handlers for all unanswered pings. The key is a number for the ping. The WebSocket state machine
-/// reports this number when the pong has arrived.
+/// Stores the pong handlers for all unanswered pings. The key is the ping's number. The WebSocket state machine reports
+/// this number when the pong has arrived.
 ///
-/// All connections share one instance: when a ping's metadata is created, it is not yet known which connection attempt
+/// All connections share one instance. When a ping's metadata is created, it is not yet known which connection attempt
 /// will send the ping.
 final class PongWaiters: Sendable {
     static let shared = PongWaiters()

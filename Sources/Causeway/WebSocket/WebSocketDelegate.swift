@@ -36,8 +36,8 @@ final class WebSocketDelegate: ProgramDelegate {
         case .opened(let response): opened(response)
         case .pingAnswered(let token): PongWaiters.shared.finish(token, nil)
         case .pingLost(let token): PongWaiters.shared.finish(token, .posix(.ECANCELED))
-        // A failure needs no action here: the connection reads it from the status of the WebSocket state machine and
-        // reports it.
+        // Nothing needs to be done after a failure. The connection reads the failure from the WebSocket state machine
+        // and reports it.
         case .failed, nil: break
         }
     }

@@ -41,7 +41,8 @@ extension NWProtocolWebSocket.Options.Values {
         let request = UpgradeRequest(
             target: target, authority: authority, subprotocols: subprotocols,
             additionalFields: additionalHeaders.map { HeaderField($0.name, $0.value) })
-        // Report an invalid field before the transport connects. The check needs a key, but any value will do.
+        // Check the fields now, so that an invalid field is reported before the transport connects. The check needs a
+        // handshake key, but any value will do.
         var sample = request
         sample.key = "AAAAAAAAAAAAAAAAAAAAAA=="
         do { _ = try sample.serialized() } catch { throw .posix(.EINVAL) }

@@ -15,7 +15,7 @@ extension NWProtocolWebSocket.Metadata {
         }
     }
 
-    /// Creates the program's metadata for a received message.
+    /// Creates the metadata that the program receives together with a message.
     convenience init(_ metadata: WebSocketMetadata, _ handshake: Handshake = Handshake()) {
         let opcode = NWProtocolWebSocket.Opcode(rawValue: metadata.opcode.rawValue) ?? .binary
         self.init(opcode: opcode, closeCode: .init(received: metadata), handshake: handshake)
@@ -23,8 +23,8 @@ extension NWProtocolWebSocket.Metadata {
 }
 
 extension NWProtocolWebSocket.CloseCode {
-    /// Creates the close code for a received message. The codes 1012 to 1014 were registered after RFC 6455 and have no case in the API, so
-    /// they become application codes.
+    /// Creates the close code for a received message. The codes 1012 to 1014 were registered after RFC 6455, and the
+    /// API has no case for them. So they become application codes.
     fileprivate init(received metadata: WebSocketMetadata) {
         guard metadata.opcode == .close else {
             self = .protocolCode(.normalClosure)

@@ -4,25 +4,27 @@ extension LinkBridge {
     /// The services and hosts that the bridge has found on one link. Each service's state includes its registration on
     /// the other link.
     struct Link: Sendable {
-        /// The sign that a bridge registered a service on this link: a PTR record under the subtype
-        /// ``LinkBridge/mark``. A bridge does not register a marked service on another link.
+        /// A mark on a service. It shows that a bridge registered the service on this link.
+        ///
+        /// The mark is a PTR record under the subtype ``LinkBridge/mark``. A bridge does not register a marked service
+        /// on another link.
         private struct Mark: Sendable {
-            /// When the service no longer counts as registered by a bridge; `nil` while the PTR record that marks the
-            /// service exists.
+            /// When the mark expires. `nil` as long as the PTR record that marks the service exists.
             var end: Duration?
 
             func isOver(at now: Duration) -> Bool { end.map { $0 <= now } ?? false }
         }
 
-        /// How long a mark remains valid after its PTR record was removed. When a bridge withdraws a service, the mark
-        /// can disappear just before the service. Without this delay, the service would then seem to originate on this
-        /// link, and could be registered on the other link.
+        /// How long a mark stays valid after its PTR record was removed.
+        ///
+        /// When a bridge withdraws a service, the mark can disappear just before the service. Without this delay, the
+        /// service would then seem to come from this link, and the bridge could register it on the other link.
         private static let memory: Duration = .seconds(10)
 
-        /// For each service found on this link, the names of the PTR records that point to it: its type and its
-        /// subtypes.
+        /// The services found on this link. For each service name, the names of the PTR records that point to it. These
+        /// names are the service's type and its subtypes.
         private var found: [DNSName: Set<DNSName>] = [:]
-        /// The services that a bridge registered on this link. A PTR record marks each of them.
+        /// The services on this link that a bridge has registered. Each of them is marked by a PTR record.
         private var marked: [DNSName: Mark] = [:]
         private var services: [DNSName: Service] = [:]
         private var hosts: [DNSName: Host] = [:]
@@ -37,8 +39,7 @@ extension LinkBridge {
 
         mutating func listed(_ name: DNSName, under list: DNSName) { found[name, default: []].insert(list) }
 
-        /// Removes a service from the list of a type or subtype. Returns whether no other such list contains the
-        /// service.
+        /// Removes a service from the list of a type or subtype. Returns `true` if no other list contains the service.
         mutating func unlisted(_ name: DNSName, under list: DNSName) -> Bool {
             found[name]?.remove(list)
             guard found[name]?.isEmpty == true else { return false }
@@ -57,8 +58,8 @@ extension LinkBridge {
             return true
         }
 
-        /// Returns a found service that was left out because of `limit`, if a removed service has just made space for
-        /// one more. Otherwise returns `nil`.
+        /// Returns a found service that was left out because of `limit`. Returns it only if the removal of another
+        /// service has just made room for one service. Otherwise returns `nil`.
         func excluded(by limit: Int) -> DNSName? {
             guard services.count == limit - 1 else { return nil }
             return found.keys.lazy.filter { services[$0] == nil }.min(by: LinkBridge.precedes)
@@ -79,11 +80,11 @@ extension LinkBridge {
             return (old, services[name]?.target)
         }
 
-        /// Returns the records for registering a service on the other link. Returns `nil` if the service's host has no
-        /// routable address, or while the service's own records are incomplete.
+        /// Returns the records for registering a service on the other link.
         ///
-        /// The result includes the host's address records, so the host's name is probed together with the service name.
-        /// The service is announced only after both names have passed probing.
+        /// Returns `nil` if the service's host has no routable address, or while the service's own records are
+        /// incomplete. The result includes the host's address records. So the host's name is probed together with the
+        /// service name. The service is announced only after both names have passed probing.
         func records(of name: DNSName, _ service: Service, at now: Duration) -> [DNSRecord]? {
             guard let (alias, addresses) = host(of: service),
                 let records = service.records(as: name, on: alias, at: now)
@@ -97,7 +98,7 @@ extension LinkBridge {
 
         // MARK: Registrations
 
-        /// Notes that a service's registration on the other link has passed probing. Returns `false` if the service is
+        /// Records that probing for a service on the other link was successful. Returns `false` if the service is
         /// unknown or was not being probed.
         mutating func established(_ name: DNSName) -> Bool { services[name]?.established() ?? false }
 
@@ -111,15 +112,15 @@ extension LinkBridge {
             services[name]?.ended(blockedUntil: end)
         }
 
-        /// Removes the mark, the sign that a bridge registered the service, if the mark has expired. Also removes the
-        /// time until which the rate limit has postponed the service's registration.
+        /// Removes a service's mark if the mark has expired. A mark means that a bridge has registered the service.
+        /// Also clears the time to which the rate limit has postponed the service's registration.
         mutating func tidy(_ name: DNSName, at now: Duration) {
             if marked[name]?.isOver(at: now) == true { marked[name] = nil }
             services[name]?.postponed(until: nil)
         }
 
-        /// Returns times at which the bridge may have to register, update or withdraw the service. The caller ignores
-        /// past times.
+        /// Returns the times at which the bridge may have to register, update or withdraw the service. The result can
+        /// contain past times. The caller disregards them.
         func moments(of name: DNSName) -> [Duration] {
             var moments = services[name]?.moments ?? []
             if let end = marked[name]?.end { moments.append(end) }
@@ -128,7 +129,7 @@ extension LinkBridge {
 
         // MARK: Hosts
 
-        /// Adds a service to its host. Returns whether this is the host's first service.
+        /// Records that a service belongs to a host. Returns whether this is the host's first service.
         mutating func visit(_ host: DNSName, _ user: DNSName) -> Bool {
             let isNew = hosts[host] == nil
             hosts[host, default: Host()].joined(user)
@@ -147,7 +148,7 @@ extension LinkBridge {
             hosts[host]?.addressesChanged(added: added, removed: removed)
         }
 
-        /// Processes a conflict over the name that a host has on the other link.
+        /// Handles a conflict over the name that a host has on the other link.
         mutating func conflicted(_ host: DNSName, over alias: DNSName) {
             hosts[host]?.conflicted(host, over: alias)
         }
@@ -155,9 +156,10 @@ extension LinkBridge {
         /// Returns a host's services, sorted by name.
         func users(of host: DNSName) -> [DNSName] { (hosts[host]?.users ?? []).sorted(by: LinkBridge.precedes) }
 
-        /// Returns the host's name on the other link, and its routable address records. Returns `nil` if the host is
-        /// not known yet, or if a `.local` host has no routable address. A host outside `.local` needs no records,
-        /// because it can be reached from every link.
+        /// Returns the name of a service's host on the other link, and the host's routable address records.
+        ///
+        /// Returns `nil` if the host is not known yet, or if a `.local` host has no routable address. A host outside
+        /// `.local` needs no records, because it can be reached from every link.
         private func host(of service: Service) -> (DNSName, [DNSRecord])? {
             guard let target = service.target else { return nil }
             guard let host = hosts[target] else { return target.isWithin(.local) ? nil : (target, []) }

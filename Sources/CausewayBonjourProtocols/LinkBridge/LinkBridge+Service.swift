@@ -2,14 +2,15 @@ internal import CausewayTypes
 internal import CausewayWire
 
 extension LinkBridge {
-    /// A service on a link, and its registration on the other link.
+    /// A service that was found on one link, with its registration on the other link.
     struct Service: Sendable {
         enum Phase: Equatable, Sendable {
             case waiting
             /// The service is registered on the other link, but probing there is not finished.
             case probing
             case bridged
-            /// Another host on the other link uses the service name. The bridge tries the name again at the given time.
+            /// The service's name is in use by another host on the other link. At the given time, the bridge tries to
+            /// register this name again.
             case blocked(until: Duration)
         }
 
@@ -20,12 +21,13 @@ extension LinkBridge {
         private let found: Duration
         /// The service's SRV records in arrival order. The last one is used.
         private var locations: [DNSRecord] = []
-        /// TXT records in arrival order. The last one is used.
+        /// The service's TXT records, in the order in which they arrived. Only the last one is used.
         private var texts: [DNSRecord] = []
         private(set) var phase = Phase.waiting
-        /// The records registered on the other link; empty if the service is not registered.
+        /// The service's records as registered on the other link. Empty if the service is not registered there.
         private(set) var told: [DNSRecord] = []
-        /// When the rate limit permits registration; `nil` if the service does not wait for the rate limit.
+        /// The time at which the rate limit permits the registration of the service. `nil` if the service does not wait
+        /// for the rate limit.
         private var start: Duration?
 
         init(type: DNSName, found: Duration) {
@@ -35,8 +37,8 @@ extension LinkBridge {
 
         var isRegistered: Bool { phase == .probing || phase == .bridged }
 
-        /// Times at which the bridge may have to register, update or withdraw the service. The caller ignores past
-        /// times.
+        /// The times at which the bridge may have to register, update or withdraw the service. The caller skips times
+        /// in the past.
         var moments: [Duration] {
             var moments = [found + Self.textPatience]
             if case .blocked(let end) = phase { moments.append(end) }
@@ -50,8 +52,9 @@ extension LinkBridge {
             return target
         }
 
-        /// Returns the service's records for the other link, except the PTR records that point to the service. Returns
-        /// `nil` if there is no SRV record, or while the TXT record may still arrive.
+        /// Returns the service's records for the other link. The PTR records that point to the service are not
+        /// included. Returns `nil` if there is no SRV record. While the TXT record may still arrive, the result is also
+        /// `nil`.
         ///
         /// - Parameters:
         ///   - name: The service name.
@@ -107,10 +110,10 @@ extension LinkBridge {
             return true
         }
 
-        /// Processes the end of the registration.
+        /// Handles the end of the service's registration.
         ///
-        /// - Parameter end: If another host uses the name, the time at which to try the name again. `nil` if the
-        ///   service can be registered again.
+        /// - Parameter end: The time at which to try the name again, because another host uses it. `nil` if the service
+        ///   can be registered again.
         mutating func ended(blockedUntil end: Duration? = nil) {
             phase = end.map { Phase.blocked(until: $0) } ?? .waiting
             told = []
@@ -121,12 +124,12 @@ extension LinkBridge {
 
     /// A `.local` host with at least one service.
     struct Host: Sendable {
-        /// Maximum number of names to try per host, including its own.
+        /// Maximum number of names to try for each host. The host's own name is one of them.
         private static let aliasLimit = 8
 
         private(set) var users: Set<DNSName> = []
         private var addresses: [DNSRecord] = []
-        /// The number of conflicts over the host's names on the other link, modulo ``aliasLimit``.
+        /// The number of conflicts about the host's names on the other link, modulo ``aliasLimit``.
         private var attempt = 0
 
         mutating func joined(_ user: DNSName) { users.insert(user) }
@@ -138,10 +141,10 @@ extension LinkBridge {
             addresses += added
         }
 
-        /// Processes a conflict over `alias` on the other link, and tries the next alias of the host called `name`.
+        /// Gives the host `name` its next alias. The current `alias` conflicts with a name on the other link.
         mutating func conflicted(_ name: DNSName, over alias: DNSName) {
-            // Another service on this host may have reported the same conflict first and already moved to the next
-            // alias.
+            // Another service on the same host may already have reported this conflict. The host then already uses its
+            // next alias. In that case do not change the alias again.
             if self.alias(of: name) == alias { attempt = (attempt + 1) % Self.aliasLimit }
         }
 
@@ -156,7 +159,8 @@ extension LinkBridge {
             }
         }
 
-        /// Returns the host's name on the other link, such as `mac`; after conflicts `mac-2`, then `mac-3`.
+        /// Returns the host's name on the other link. This is the host's own name, such as `mac`, or after conflicts
+        /// `mac-2`, then `mac-3`.
         private func alias(of name: DNSName) -> DNSName? {
             guard attempt > 0, let label = name.firstLabel else { return name }
             let suffix = Array("-\(attempt + 1)".utf8)
@@ -172,7 +176,7 @@ extension LinkBridge {
 }
 
 extension DNSRecordData {
-    /// Whether the data is a unicast host address that is valid on every link.
+    /// Whether the record contains a host's unicast address that is not limited to one link.
     fileprivate var isAddressOfManyLinks: Bool {
         switch self {
         case .ipv4(let address):

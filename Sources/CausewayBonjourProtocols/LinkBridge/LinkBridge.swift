@@ -32,20 +32,20 @@ package struct LinkBridge: Sendable {
         case withdraw(DNSName, on: Side)
         /// The service's names have passed probing on this link. Queriers on the link can now find the service.
         case bridged(DNSName, on: Side)
-        /// Queriers on this link can no longer find the service: the bridge withdrew it, or another host on this link
-        /// uses the name of the service or of its host.
+        /// Queriers on this link can no longer find the service. Either the bridge withdrew it, or another host on this
+        /// link uses the service name or the host name.
         case ended(DNSName, on: Side)
-        /// Another host on this side uses the service name. The bridge retries after ``patience``.
+        /// Another host on this link uses the service name. The bridge retries after ``patience``.
         case taken(DNSName, on: Side)
     }
 
-    /// A service name and the link it was found on. The service is registered on the other side.
+    /// A service name, and the link on which the service was found. The service is registered on the other link.
     struct Place: Hashable, Sendable {
         var name: DNSName
         var side: Side
     }
 
-    /// The subtype under which bridges list services from other links.
+    /// The DNS-SD subtype under which a bridge lists services that come from another link.
     package static let mark = "_bridged"
     /// Default maximum number of services per link.
     package static let serviceLimit = 1_000
@@ -61,7 +61,8 @@ package struct LinkBridge: Sendable {
     private let sources: Set<Side>
     private let serviceLimit: Int
     private var links: [Side: Link] = [.near: Link(), .far: Link()]
-    /// The next time at which to check each service: whether to register, update or withdraw it on the other link.
+    /// The time of the next check for each service. The check decides whether to register, update or withdraw the
+    /// service on the other link.
     private var due = DeadlineIndex<Place>()
     private var pace = RegistrationPace()
     private var actions: [Action] = []
@@ -100,9 +101,11 @@ package struct LinkBridge: Sendable {
 
     // MARK: Queries
 
-    /// Begins to query both links. If the services on a link are to be registered on the other link, queries this link
-    /// for all types and subtypes, and for the marks that bridges set. Otherwise queries the link only for types, to
-    /// find the service names in use there.
+    /// Starts the queries on both links.
+    ///
+    /// The queries on a link depend on whether its services are to be registered on the other link. If so, the bridge
+    /// queries this link for all service types and subtypes, and for the marks that bridges set. If not, the bridge
+    /// queries this link only for types, to find the service names in use there.
     package mutating func start(at now: Duration) {
         guard pace.open(at: now + Self.settling) else { return }
         for side in Side.allCases {
@@ -122,7 +125,7 @@ package struct LinkBridge: Sendable {
         for type in types { actions.append(.stop(DNSQuestion(name, type), on: side)) }
     }
 
-    /// Reports records added to and removed from a question's answers.
+    /// Processes a change to the answer for a question: the records that were added and removed.
     package mutating func changed(
         _ question: DNSQuestion, on side: Side, added: [DNSRecord], removed: [DNSRecord], at now: Duration
     ) {
@@ -165,8 +168,8 @@ package struct LinkBridge: Sendable {
         reconsider(name, at: now)
     }
 
-    /// Checks both links' services with this name. A service may be registered on the other link only if its name is
-    /// free there, so a change on one link can affect both.
+    /// Checks the services with this name on both links. A service may be registered on the other link only if its name
+    /// is free there. So a change on one link can affect both links.
     private mutating func reconsider(_ name: DNSName, at now: Duration) {
         for side in Side.allCases { review(Place(name: name, side: side), at: now) }
     }
@@ -185,8 +188,7 @@ package struct LinkBridge: Sendable {
         if let target = service.target { leave(target, name, side) }
         links[side]?.remove(name)
         stop(name, [.srv, .txt], side)
-        // If other services were left out because of the service limit, add one of them in place of the removed
-        // service.
+        // The service limit may have excluded another service. Add one such service in place of the removed service.
         guard let next = links[side]?.excluded(by: serviceLimit) else { return }
         adopt(next, side, at: now)
         review(Place(name: next, side: side), at: now)
@@ -204,20 +206,20 @@ package struct LinkBridge: Sendable {
         review(Place(name: question.name, side: side), at: now)
     }
 
-    /// Starts A and AAAA queries for a host, unless another service on the host has started them already. Hosts outside
-    /// `.local` are reachable from every link, so they need no query.
+    /// Starts A and AAAA queries for a host. Does nothing if another service on the host has already started them.
+    /// Hosts outside `.local` need no query, because every link can reach them.
     private mutating func visit(_ host: DNSName, _ user: DNSName, _ side: Side) {
         guard host.isWithin(.local), host != .local else { return }
         if links[side]?.visit(host, user) == true { ask(host, [.a, .aaaa], side) }
     }
 
-    /// Stops the address queries when the host has no more services.
+    /// Removes a service from a host. If the host has no more services, stops the address queries for this host.
     private mutating func leave(_ host: DNSName, _ user: DNSName, _ side: Side) {
         if links[side]?.leave(host, user) == true { stop(host, [.a, .aaaa], side) }
     }
 
-    /// Checks a host's services, sorted by name, because the order must not be random: if the rate limit permits only
-    /// some registrations, it permits the first ones.
+    /// Checks the services on a host, sorted by name. The rate limit may permit only some registrations. The order by
+    /// name then decides which ones, so the choice is not random.
     private mutating func reviewUsers(of host: DNSName, _ side: Side, at now: Duration) {
         for user in links[side]?.users(of: host) ?? [] { review(Place(name: user, side: side), at: now) }
     }
@@ -229,11 +231,11 @@ package struct LinkBridge: Sendable {
         if links[side.other]?.established(service) == true { actions.append(.bridged(service, on: side)) }
     }
 
-    /// Reports that another host uses `name`, which is either the service's own name or its host's name. The
+    /// Reports that another host uses `name`. This is the name of the service, or the name of its host. The
     /// registration has ended.
     ///
-    /// After a conflict over the service name, the bridge retries after ``patience``. After a conflict over the host
-    /// name, it registers again at once with the next alias.
+    /// After a conflict over the service name, the bridge waits for ``patience`` before it tries again. After a
+    /// conflict over the host name, it registers the service again at once, with the next alias.
     package mutating func conflicted(_ service: DNSName, over name: DNSName, on side: Side, at now: Duration) {
         let place = Place(name: service, side: side.other)
         guard let known = links[place.side]?.service(service), known.isRegistered else { return }
@@ -291,13 +293,13 @@ package struct LinkBridge: Sendable {
     /// bridge has registered it, and its name must be free on the other link.
     private func mayCross(_ place: Place, _ service: Service, at now: Duration) -> Bool {
         guard links[place.side]?.isMarked(place.name, at: now) == false else { return false }
-        // If this bridge has already registered the service, do not check whether the name is free. If another host has
-        // a record with this name, the record is either identical or is reported as a conflict.
+        // If this bridge has already registered the service, do not check whether the name is free. Another host's
+        // record with this name is either identical or reported as a conflict.
         return service.phase == .bridged || links[place.side.other]?.isFound(place.name) != true
     }
 
-    /// Withdraws a service. If it is still being probed, no host on the other link knows it yet, so the bridge does not
-    /// report that the service has ended.
+    /// Withdraws a service from the other link. If the service is still being probed, no host on that link knows it.
+    /// Then the bridge does not report its end.
     private mutating func withdraw(_ place: Place, at now: Duration) {
         guard let service = links[place.side]?.service(place.name), service.isRegistered else { return }
         links[place.side]?.ended(place.name)
@@ -312,7 +314,7 @@ package struct LinkBridge: Sendable {
 
     package var deadline: Duration? { due.next }
 
-    /// Checks the services whose next check is due.
+    /// Checks all services whose check time has passed.
     package mutating func advance(to now: Duration) {
         for place in due.takeDue(at: now) { review(place, at: now) }
     }

@@ -1,8 +1,8 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// The link-local IPv4 addresses in the order in which a host tries them. The order differs between hosts, but is always the same for one
-/// host (RFC 3927 §2.1).
+/// The order in which a host tries link-local IPv4 addresses (RFC 3927 §2.1). Different hosts have different orders,
+/// but one host always has the same order.
 package struct LinkLocalCandidates: Sendable {
     /// 169.254.1.0, the lowest candidate. Of 169.254/16, the first and the last 256 addresses are reserved.
     private static let first: UInt32 = 0xA9FE_0100
@@ -19,7 +19,8 @@ package struct LinkLocalCandidates: Sendable {
 
     /// Returns the next candidate. The sequence may repeat addresses.
     package mutating func next() -> IPv4Address {
-        // Hardware addresses from one vendor often differ only in the last bits. SplitMix64 makes these bits change the whole result.
+        // Hardware addresses from one vendor often differ only in the last bits. The mixing below (SplitMix64) makes
+        // such a small difference change the whole result.
         state &+= 0x9E37_79B9_7F4A_7C15
         var mixed = state
         mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9

@@ -10,7 +10,7 @@ package struct LinkLocalClaim: Sendable {
     package enum Action: Equatable, Sendable {
         /// Broadcast this message on the link.
         case send(ARPMessage)
-        /// The address is free: add it to the interface.
+        /// Add the address to the interface, because it is free.
         case assign(IPv4Address)
         /// Remove the address from the interface.
         case release(IPv4Address, Reason)
@@ -44,7 +44,7 @@ package struct LinkLocalClaim: Sendable {
     }
 
     private enum State: Sendable {
-        /// The link is down, or the interface has routable addresses.
+        /// No link-local address is needed now: the link is down, or the interface has routable addresses.
         case waiting
         case probing(Probing)
         case holding(Holding)
@@ -61,13 +61,14 @@ package struct LinkLocalClaim: Sendable {
     private static let conflictLimit = 10
     private static let slowInterval: Duration = .seconds(60)
     private static let defenceInterval: Duration = .seconds(10)
-    /// Minimum time between two broadcast ARP replies. A request within this time still gets a unicast reply, which the
-    /// kernel sends for each ARP request.
+    /// Minimum time between two ARP replies by broadcast. A request that arrives earlier is still answered by unicast,
+    /// because the kernel itself replies to each ARP request.
     private static let answerSpacing: Duration = .seconds(1)
 
     private let link: LinkAddress
     private var candidates: LinkLocalCandidates
-    /// The address to probe first: this host's previous address, from before the link went down or from an earlier run.
+    /// The first address to probe. This is the host's previous address, from the time before the link went down or from
+    /// an earlier run.
     private var remembered: IPv4Address?
     private var state: State = .waiting
     private var conflicts = 0
@@ -75,7 +76,7 @@ package struct LinkLocalClaim: Sendable {
     private var lastStart: Duration?
     private var random: any RandomNumberGenerator & Sendable
 
-    /// - Parameter remembered: This host's previous address; ignored if it is not a valid candidate.
+    /// - Parameter remembered: This host's previous address. It is used only if it is a valid candidate.
     package init(
         _ link: LinkAddress, remembered: IPv4Address? = nil,
         random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()
@@ -112,7 +113,8 @@ package struct LinkLocalClaim: Sendable {
             return []
         case .holding(var holding):
             guard isUp else {
-                // The host may be attached to another link, where the address is in use: probe again (RFC 3927 §2.2).
+                // The host may now be attached to another link, where another host may use the address. So the address
+                // must be probed again (RFC 3927 §2.2).
                 remembered = holding.address
                 state = .waiting
                 return [.release(holding.address, .linkWentDown)]
@@ -143,7 +145,7 @@ package struct LinkLocalClaim: Sendable {
 
     /// Processes a packet. Invalid packets are ignored.
     package mutating func received(_ packet: ARPMessage, at now: Duration) -> [Action] {
-        // Some switches send a host's own packets back to it.
+        // Ignore packets with this host's hardware address, because some switches send a host's own packets back to it.
         guard packet.senderLink != link else { return [] }
         switch state {
         case .waiting, .ended: return []
@@ -160,7 +162,7 @@ package struct LinkLocalClaim: Sendable {
             else { return [] }
             holding.lastAnswer = now
             state = .holding(holding)
-            // Broadcast the reply, so that another host using this address detects the conflict (RFC 3927 §2.5).
+            // Broadcast the reply. Another host that uses this address then detects the conflict (RFC 3927 §2.5).
             return [
                 .send(
                     ARPMessage(
@@ -220,8 +222,10 @@ package struct LinkLocalClaim: Sendable {
         return [.send(ARPMessage(.request, senderLink: link, sender: IPv4Address(bits: 0), target: probing.address))]
     }
 
-    /// Sends an announcement of the address, two in total. The next call follows 60 seconds after the address was
-    /// claimed. It sends nothing, and resets the conflict counter.
+    /// Sends an announcement of the address. The first two calls send one announcement each.
+    ///
+    /// The third call follows 60 seconds after the address was claimed. It sends nothing, and resets the conflict
+    /// counter.
     private mutating func announce(_ holding: Holding, at now: Duration) -> [Action] {
         var holding = holding
         guard holding.announced < Self.announcementCount else {

@@ -1,7 +1,7 @@
 internal import CausewayWire
 
-/// The questions that this host answered, by querier address, each with its time. The type reads no clock and stores at
-/// most ``limit`` questions.
+/// The questions that this host answered, each with the querier's address and the time. The type reads no clock and
+/// stores at most ``limit`` questions.
 struct AnsweredQueriers: Sendable {
     static let limit = 4_096
     /// When the table is full, questions older than this are removed.
@@ -16,8 +16,8 @@ struct AnsweredQueriers: Sendable {
     private var times: [Key: Duration] = [:]
     private var lastTidy: Duration = .zero
 
-    /// Stores an answered question. Returns whether the querier asks it for the first time since `start`. Returns
-    /// `false` for a question that does not fit into the table.
+    /// Records a question that was answered. Returns `true` if the querier has not asked it before since `start`.
+    /// Returns `false` if the table has no room for the question.
     mutating func note(
         _ question: DNSQuestion, from address: InternetAddress, since start: Duration, at now: Duration
     ) -> Bool {

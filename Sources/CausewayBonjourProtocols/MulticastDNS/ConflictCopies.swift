@@ -3,9 +3,10 @@ internal import CausewayWire
 /// Recognizes the second copy of a conflicting record. A host with IPv4 and IPv6 sends each response over both, and the
 /// two copies are one conflict (RFC 6762 §9).
 struct ConflictCopies: Sendable {
-    /// Maximum time between the two copies. It must be shorter than 250 ms, the minimum time between two defences (RFC 6762 §6).
+    /// Maximum time between the two copies of one response. It must be shorter than 250 ms: that is the minimum time
+    /// between two responses that defend a name (RFC 6762 §6).
     private static let window: Duration = .milliseconds(200)
-    /// Maximum number of remembered records; the oldest is dropped.
+    /// Maximum number of remembered records. If there are more, the oldest record is dropped.
     private static let limit = 64
 
     private struct Sighting: Sendable {
@@ -18,7 +19,8 @@ struct ConflictCopies: Sendable {
 
     private var sightings: [Sighting] = []
 
-    /// Returns whether this multicast record arrived over the other address family within ``window``. If not, stores the record.
+    /// Returns whether a multicast record is a copy of an earlier one. A copy arrives over the other address family
+    /// within ``window``. If the record is not a copy, stores it.
     mutating func isCopy(_ record: DNSRecord, _ arrival: MulticastArrival, at now: Duration) -> Bool {
         guard arrival.isMulticast else { return false }
         let family: Family = if case .ipv4 = arrival.peer.address { .ipv4 } else { .ipv6 }

@@ -1,37 +1,41 @@
 internal import CausewayWire
 
-/// A querier's running questions: who listens to each, and when its next query is due (RFC 6762 §5.2).
+/// The questions that a querier is asking continuously. Stores who listens to each question, and when its next query is
+/// due (RFC 6762 §5.2).
 ///
 /// The type sends nothing and reads no clock.
 struct ContinuousQueries: Sendable {
-    /// Which of this host's queries may be answered by unicast.
+    /// Says which of this host's queries other hosts may answer by unicast.
     enum UnicastResponses: Sendable {
         /// No query, because unicast responses cannot arrive at this process's socket.
         case refused
-        /// Only the first query in a series, which asks for a unicast response (RFC 6762 §5.4).
+        /// The first query in a series requests a unicast response (RFC 6762 §5.4). The later queries request multicast
+        /// responses.
         case permitted
-        /// All queries, because they are sent from another port than 5353 (RFC 6762 §5.1).
+        /// All queries ask for a unicast response, because they are sent from another port than 5353 (RFC 6762 §5.1).
         case always
     }
 
     /// The delay before the first query, so that hosts that start together do not send together (RFC 6762 §5.2).
     private static let firstDelay: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(120)
-    /// New questions that become due within this time are sent early, with the questions that are due now (RFC 6762
-    /// §5.3).
+    /// How far ahead a query looks for new questions (RFC 6762 §5.3). A new question that becomes due within this time
+    /// is sent now, in the same query as the questions that are already due.
     private static let gathering: Duration = .milliseconds(100)
     private static let shortestInterval: Duration = .seconds(1)
     static let longestInterval: Duration = .seconds(3_600)
-    /// Minimum time between two refresh queries for one question. A record with a TTL of 20 seconds is refreshed once
-    /// per second near its end. The minimum is less than a second, so that a timer that fires early does not suppress a
-    /// query.
+    /// Minimum time between two refresh queries for one question. Near its end, a record with a TTL of 20 seconds is
+    /// refreshed once per second. The minimum is shorter than one second. Otherwise a timer that fires early would
+    /// suppress a query.
     private static let refreshSpacing: Duration = .milliseconds(900)
     /// How long to expect a unicast response after asking for one (RFC 6762 §11).
     private static let unicastWindow: Duration = .seconds(2)
-    /// Another host's question suppresses this host's question if the latter is due within this time (RFC 6762 §7.3).
+    /// This host need not ask a question that is due within this time if another host asks the same question (RFC 6762
+    /// §7.3).
     private static let duplicateWindow: Duration = .seconds(1)
-    /// Additional random delay for a question that another host's question has suppressed. Without this delay, all
-    /// hosts would ask again at the same time. With the delay, the host that asked last asks first again, and its
-    /// question suppresses the other hosts' questions.
+    /// Additional random delay for a question that this host did not send because another host asked it.
+    ///
+    /// Without this delay, all hosts would ask again at the same time. With the delay, the host that asked last asks
+    /// first again. Its question then replaces the other hosts' questions.
     private static let deference: Range<Duration> = .milliseconds(20)..<Duration.milliseconds(520)
 
     /// The state of a continuous question.
@@ -40,7 +44,7 @@ struct ContinuousQueries: Sendable {
         var interval: Duration = ContinuousQueries.shortestInterval
         var sent = 0
         var lastSent: Duration?
-        /// When the question was last asked in this series, by this host or by another host in its place.
+        /// The time when this host or another host last asked this question in its series.
         var lastCounted: Duration?
         /// When a unicast response was last requested.
         var lastUnicast: Duration?
@@ -58,7 +62,7 @@ struct ContinuousQueries: Sendable {
     }
 
     private var running: [DNSQuestion: Running] = [:]
-    /// Each question's next query time.
+    /// For each question, the time of its next query.
     private var schedule = DeadlineIndex<DNSQuestion>()
     private var byName: [DNSName: Set<DNSQuestion>] = [:]
     private var byListener: [QuestionID: DNSQuestion] = [:]
@@ -67,7 +71,8 @@ struct ContinuousQueries: Sendable {
 
     // MARK: Listeners
 
-    /// Adds a listener to a question. Returns whether the question is new; its first query is then scheduled.
+    /// Adds a listener to a question. Returns whether the question is new. For a new question, the first query is
+    /// scheduled.
     mutating func ask(
         _ question: DNSQuestion, _ id: QuestionID, at now: Duration, _ calm: ResponseDelays,
         using random: inout any RandomNumberGenerator & Sendable
@@ -117,7 +122,7 @@ struct ContinuousQueries: Sendable {
         }
     }
 
-    /// Restarts a question's query series: 1, 2, 4, ... seconds.
+    /// Restarts the series of queries for a question. The pauses are 1, 2, 4, ... seconds.
     mutating func begin(_ question: DNSQuestion, at time: Duration) {
         running[question]?.interval = Self.shortestInterval
         running[question]?.lastCounted = nil
@@ -125,8 +130,8 @@ struct ContinuousQueries: Sendable {
         schedule[question] = time
     }
 
-    /// Stops a question's query series for `time`, because its unique answer is known. A refresh query is sent when
-    /// this answer is about to expire (RFC 6762 §5.2).
+    /// Stops the repeated queries of a question for `time`, because its unique answer is known. The question is asked
+    /// again when this answer is about to expire (RFC 6762 §5.2).
     mutating func settle(_ question: DNSQuestion, for time: Duration, at now: Duration) {
         pause(question, .answered, until: now + time)
     }
@@ -181,7 +186,8 @@ struct ContinuousQueries: Sendable {
 
     // MARK: Other hosts' queries
 
-    /// Skips this host's own question if it is due soon. Call this when another host has sent the same question.
+    /// Skips this host's own query for a question if the query is due soon. Call this method when another host has just
+    /// sent the question.
     mutating func spare(
         _ question: DNSQuestion, at now: Duration, using random: inout any RandomNumberGenerator & Sendable
     ) {
@@ -189,12 +195,14 @@ struct ContinuousQueries: Sendable {
         count(question, at: now, later: .random(in: Self.deference, using: &random))
     }
 
-    /// Whether another host's question can suppress this host's own.
+    /// Returns whether this host's own query is due soon. If another host asks the same question before that, this
+    /// host's query is not needed.
     func isDueSoon(_ question: DNSQuestion, at now: Duration) -> Bool {
         schedule[question].map { $0 <= now + Self.duplicateWindow } ?? false
     }
 
-    /// Counts a question as sent, and schedules its next query. The interval doubles up to one hour (RFC 6762 §5.2).
+    /// Records that a query for the question was sent, and schedules the next query. The interval between queries
+    /// doubles, up to one hour (RFC 6762 §5.2).
     private mutating func count(_ question: DNSQuestion, at now: Duration, later delay: Duration = .zero) {
         guard let entry = running[question] else { return }
         let last = entry.lastCounted.map { now - $0 } ?? .zero
@@ -207,21 +215,24 @@ struct ContinuousQueries: Sendable {
 
     // MARK: Queries
 
-    /// When the next query is due.
+    /// The time at which the next query is due.
     var earliestDue: Duration? { schedule.next }
 
-    /// Returns the questions that these expiring records answer, except questions that were sent a moment ago.
+    /// Returns the questions that refresh these expiring records. Leaves out a question that was sent a moment ago,
+    /// because its answers refresh the record too.
     func refreshing(_ aging: [DNSRecord], at now: Duration) -> Set<DNSQuestion> {
         Set(aging.flatMap { interested(in: $0) }).filter { question in
-            // A query sent a moment ago refreshes this record, too. Records that expire at the same time need only one
-            // query per question.
+            // If the question was sent a moment ago, its answer also refreshes this record. So records that expire at
+            // the same time need only one query per question.
             guard let last = running[question]?.lastSent else { return true }
             return now - last >= Self.refreshSpacing
         }
     }
 
-    /// Returns the questions to send now: the due ones, and `refreshed`, whose known answers expire soon. A question
-    /// that is due soon is sent early only if it was never sent before.
+    /// Returns the questions that must be sent now: all questions that are due, and the questions in `refreshed`. The
+    /// known answers to the latter expire soon.
+    ///
+    /// A question that is due soon is sent early only if it was never sent before.
     mutating func takeDue(
         with refreshed: Set<DNSQuestion>, _ unicast: UnicastResponses, at now: Duration
     ) -> [DNSQuestion] {
@@ -244,8 +255,8 @@ struct ContinuousQueries: Sendable {
         return asked
     }
 
-    /// Returns the question in the form to send now. Only the first question in a series permits a unicast response
-    /// (RFC 6762 §5.4).
+    /// Returns the question as it must be sent now. Only the first query in a series permits a unicast response (RFC
+    /// 6762 §5.4).
     private mutating func said(
         _ question: DNSQuestion, _ unicast: UnicastResponses, at now: Duration
     ) -> DNSQuestion {
@@ -264,7 +275,8 @@ struct ContinuousQueries: Sendable {
     /// Whether a question that permits unicast responses was sent recently.
     func expectsUnicast(at now: Duration) -> Bool { newestUnicast.map { now - $0 <= Self.unicastWindow } ?? false }
 
-    /// Whether the record answers a question that this host sent recently and that permits unicast responses.
+    /// Returns whether the record may arrive as a unicast response: it answers a question that this host sent recently
+    /// and that permits unicast responses.
     func expectsUnicast(_ record: DNSRecord, at now: Duration) -> Bool {
         byName[record.name]?.contains { question in
             guard let last = running[question]?.lastUnicast, now - last <= Self.unicastWindow else { return false }

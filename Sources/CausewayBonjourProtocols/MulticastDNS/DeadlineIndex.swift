@@ -21,11 +21,11 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
     }
 
     private var items = Heap<Item>()
-    /// Each member's valid heap item. The member's other items are outdated.
+    /// For each member, the one heap item that is valid. All other heap items for this member are outdated.
     private var current: [ID: Moment] = [:]
     private var serial: UInt64 = 0
-    /// Maximum capacity of the empty dictionary. A dictionary with a larger capacity is replaced when its last member
-    /// is removed.
+    /// Maximum capacity that the dictionary keeps when it is empty. When the last member is removed from a larger
+    /// dictionary, a new dictionary replaces it.
     private static var keptCapacity: Int { 512 }
 
     init() {}
@@ -33,10 +33,10 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
     var isEmpty: Bool { current.isEmpty }
     var count: Int { current.count }
 
-    /// The earliest deadline. Each change removes outdated items from the top, so the heap's minimum is always valid.
+    /// The earliest deadline. It is always valid, because each change removes outdated items from the top of the heap.
     var next: Duration? { items.min?.moment.time }
 
-    /// The member with the earliest deadline.
+    /// The identifier with the earliest deadline; `nil` if there is none.
     var first: ID? { items.min?.id }
 
     subscript(id: ID) -> Duration? {
@@ -63,7 +63,7 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
         return first.id
     }
 
-    /// Removes and returns all members whose deadlines have passed.
+    /// Removes and returns all members whose deadlines are at or before `now`.
     mutating func takeDue(at now: Duration) -> [ID] {
         var due: [ID] = []
         while let id = popDue(at: now) { due.append(id) }
@@ -72,9 +72,9 @@ struct DeadlineIndex<ID: Hashable & Sendable>: Sendable {
 
     private mutating func tidy() {
         while let first = items.min, current[first.id]?.serial != first.moment.serial { _ = items.popMin() }
-        // Rebuild the heap, so that frequent deadline changes do not make it grow.
+        // Rebuild the heap if it contains many outdated items. Otherwise frequent deadline changes would make it grow.
         if items.count > 2 * current.count + 64 { items = Heap(current.map { Item(moment: $1, id: $0) }) }
-        // Release the memory after a peak.
+        // Release the memory that was allocated for a peak.
         if current.isEmpty, current.capacity > Self.keptCapacity { (items, current) = (Heap(), [:]) }
     }
 }

@@ -31,11 +31,12 @@ package struct ForwardedMessage: Equatable, Sendable {
 
     /// The original sender.
     package var peer: MulticastPeer
-    /// A random number that identifies the forwarding process. That process also receives the message, and ignores it.
+    /// A random number that identifies the forwarding process. That process also receives its own forwarded message,
+    /// and uses this number to discard it.
     package var origin: UInt64
     package var message: [UInt8]
 
-    /// Returns `nil` if the message exceeds ``messageByteLimit``.
+    /// Creates a message to forward. Returns `nil` if it is longer than ``messageByteLimit``.
     package init?(_ message: Span<UInt8>, from peer: MulticastPeer, origin: UInt64) {
         guard message.count <= Self.messageByteLimit else { return nil }
         self.peer = peer

@@ -1,11 +1,13 @@
 internal import CausewayWire
 
-/// The goodbyes for removed records: a first goodbye, and repeats for hosts that missed it (RFC 6762 §10.1).
+/// The goodbyes for removed records. After the first goodbye, repeats follow for hosts that missed it (RFC 6762 §10.1).
 struct Goodbyes: Sendable {
     /// Maximum number of records whose goodbyes are repeated.
     private static let repeatLimit = 256
-    /// The number and spacing of the goodbyes for one record. Caches delete a record one second after a goodbye (RFC
-    /// 6762 §10.1). Some implementations restart this second at each goodbye, so the spacing is longer than a second.
+    /// The number of goodbyes for one record, and the time between them.
+    ///
+    /// Caches delete a record one second after a goodbye (RFC 6762 §10.1). Some implementations restart this second at
+    /// each goodbye. So the time between goodbyes is longer than a second.
     private static let count = 3
     private static let spacing: Duration = .milliseconds(1_300)
 
@@ -15,11 +17,11 @@ struct Goodbyes: Sendable {
         var records: [DNSRecord]
     }
 
-    /// Removed records that need a first goodbye.
+    /// Removed records for which no goodbye was sent yet.
     private var unsent: [DNSRecord] = []
     private var repeats: [Repeat] = []
 
-    /// Whether goodbyes are due at once.
+    /// Whether goodbyes wait that must be sent immediately.
     var hasUnsent: Bool { !unsent.isEmpty }
 
     var isEmpty: Bool { unsent.isEmpty && repeats.isEmpty }

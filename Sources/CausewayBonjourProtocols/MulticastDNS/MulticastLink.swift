@@ -10,19 +10,21 @@ package struct MulticastLink: Sendable {
     private var querier: MulticastQuerier
     private var responder: MulticastResponder
     private var actions: [MulticastAction] = []
-    /// The latest time passed to this type's methods. It never decreases.
+    /// The latest time that a caller has passed to this type. It never decreases.
     private var lastTime: Duration = .zero
-    /// The messages that this host has sent, each with the number of copies that it still expects to receive. Multicast
-    /// loopback also delivers a message to its sender, once per address family. At ``echoLimit`` messages, the oldest
-    /// one is dropped.
+    /// The messages that this host has sent, and that it still expects to receive itself. Multicast loopback delivers
+    /// each message to its sender too, once per address family. `left` is the number of copies that are still expected.
+    ///
+    /// The list has at most ``echoLimit`` messages. At this limit, the oldest message is dropped.
     private var echoes: [(bytes: [UInt8], left: Int)] = []
     private var echoLimit: Int { hearsItself ? 64 : 1_024 }
-    /// Whether another process on this host has sent multicast messages from port 5353. Each unicast message then
+    /// Whether another process on this host has sent multicast messages from port 5353. If so, each unicast message
     /// reaches only one of the processes (see ``ForwardedMessage``).
     package private(set) var hasSiblings = false
     /// Whether this host's registrations also answer its own questions. Set this property before the first question.
     package var hearsItself = true
-    /// The number of address families that carry each message. Multicast loopback delivers one copy over each.
+    /// The number of address families over which each message is sent. Multicast loopback delivers one copy of the
+    /// message for each family.
     package var familyCount = 1
 
     package init(random: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()) {
@@ -41,15 +43,15 @@ package struct MulticastLink: Sendable {
     }
 
     /// Whether a socket had to use another port than 5353. Each query then accepts unicast responses for two seconds
-    /// (RFC 6762 §5.1). If no socket uses port 5353, other hosts' queries cannot arrive, so register nothing on this
-    /// link.
+    /// (RFC 6762 §5.1). If no socket uses port 5353, register nothing on this link, because other hosts' queries cannot
+    /// arrive.
     package var isOneShot: Bool {
         get { querier.isOneShot }
         set { querier.socketsChanged(isOneShot: newValue) }
     }
 
-    /// Maximum size of a sent message in bytes, so that it fits into one packet on the link. Only a message with a
-    /// single large record exceeds it (RFC 6762 §17).
+    /// Maximum size of a message to send, in bytes, so that the message fits into one packet on the link. Only a
+    /// message that consists of one large record may be larger (RFC 6762 §17).
     package var messageByteLimit: Int {
         get { querier.messageByteLimit }
         set {
@@ -58,9 +60,10 @@ package struct MulticastLink: Sendable {
         }
     }
 
-    /// When an event last occurred after which many hosts may send at the same time, for example because a switch came
-    /// up. For ten seconds after this event, random delays are uniformly distributed as in RFC 6762. Later, short
-    /// delays are more likely than long delays.
+    /// The time of the latest event that can make many hosts send at once, for example when a network switch starts.
+    ///
+    /// For ten seconds after this event, random delays are uniformly distributed, as RFC 6762 requires. After that,
+    /// short delays are more likely than long delays.
     package var upheaval: Duration {
         get { querier.upheaval }
         set {
@@ -123,7 +126,7 @@ package struct MulticastLink: Sendable {
         responder.unregister(id)
     }
 
-    /// Whether goodbyes must still be repeated for hosts that missed the first goodbye.
+    /// Whether goodbye messages must be sent again, for hosts that missed the first goodbye.
     package var isDeparting: Bool { responder.isDeparting }
 
     // MARK: The link
@@ -144,7 +147,7 @@ package struct MulticastLink: Sendable {
         actions += responder.sleep(isRepresented: isRepresented)
     }
 
-    /// All records that this host answers with, each once.
+    /// All records with which this host answers queries, each once.
     package var answeredRecords: [DNSRecord] { responder.records }
 
     /// The owner option for probes and announcements. It tells a sleep proxy that this host is awake, so the proxy stops answering.
@@ -173,7 +176,8 @@ package struct MulticastLink: Sendable {
         }
         guard let summary else { return .none }
         guard summary.flags.contains(.isResponse) else {
-            // A querier's further known answers arrive in a message without questions (RFC 6762 §7.2).
+            // A querier may have more known answers than fit into one message. The further messages contain no
+            // questions (RFC 6762 §7.2).
             let isAwaited = responder.expectsMore(of: arrival.peer) || querier.awaitsMore(of: arrival.peer)
             return summary.isOfInterest || (!summary.hasQuestions && isAwaited) ? .question : .none
         }
@@ -196,8 +200,8 @@ package struct MulticastLink: Sendable {
         var seen: Set<DNSQuestion> = []
         if message.questions.count > 1 { message.questions.removeAll { !seen.insert($0).inserted } }
         guard message.flags.contains(.isResponse) else {
-            // A query with `isSelf` comes from this host: over the other address family, or from another process. Such
-            // a query does not show which records other hosts know.
+            // With `isSelf`, the query comes from this host. It was sent over the other address family or by another
+            // process. So it does not show which records other hosts know.
             if !isSelf { querier.overheard(message, arrival, at: now) }
             actions += responder.asked(message, arrival, at: now)
             return
@@ -210,8 +214,8 @@ package struct MulticastLink: Sendable {
         actions += responder.advance(to: now)
     }
 
-    /// Sends to the multicast group the records of a reply that was sent by unicast to a peer 40 ms ago. The peer's
-    /// link-layer address is still unresolved, so the kernel could not send the reply.
+    /// Handles a unicast reply that did not arrive. It was sent 40 ms ago, and the peer's link-layer address is still
+    /// unresolved, so the kernel could not send it. Sends the reply's records to the multicast group instead.
     package mutating func neighbourUnresolved(_ peer: MulticastPeer, at now: Duration) {
         reach(now)
         actions += responder.neighbourUnresolved(peer, at: now)
@@ -246,9 +250,11 @@ package struct MulticastLink: Sendable {
 
     // MARK: Loopback of sent messages
 
-    /// Processes a sent message as if it had been received, so that this host finds its own services even if multicast loopback fails.
+    /// Processes a sent message as if this host had received it. So this host finds its own services even if the
+    /// loopback of multicast packets fails.
     private mutating func hearOneself(_ bytes: [UInt8]) {
-        // Setting ``hearsItself`` can lower ``echoLimit`` below the number of stored messages.
+        // After ``hearsItself`` was set, ``echoLimit`` can be lower than the number of stored messages. So remove as
+        // many old messages as needed.
         if echoes.count >= echoLimit { echoes.removeFirst(echoes.count - echoLimit + 1) }
         echoes.append((bytes, familyCount))
         guard hearsItself, let message = try? DNSMessage(parsing: bytes.span) else { return }
@@ -259,7 +265,7 @@ package struct MulticastLink: Sendable {
         }
     }
 
-    /// Answers a question from this host's own registrations, without a packet.
+    /// Answers this host's own question from its own registrations. Sends no packet.
     private mutating func answerOneself(_ question: DNSQuestion) {
         guard hearsItself else { return }
         var message = DNSMessage()
@@ -268,8 +274,8 @@ package struct MulticastLink: Sendable {
         actions += querier.heard(message, from: nil, at: lastTime)
     }
 
-    /// Returns whether the message is an expected loopback copy of a message that this host sent. If so, reduces the
-    /// number of expected copies by one.
+    /// Returns `true` if the message is a copy of a message that this host sent, and that multicast loopback returns.
+    /// If so, the method also reduces the number of copies that are still expected.
     private mutating func forgetEcho(_ bytes: Span<UInt8>) -> Bool {
         guard let index = echoes.firstIndex(where: { Self.areEqual($0.bytes, bytes) }) else { return false }
         echoes[index].left -= 1

@@ -1,27 +1,29 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// A link's querier: continuous queries and the record cache (RFC 6762 §5).
+/// Finds records of other hosts on a link (RFC 6762 §5). The querier repeats continuous queries and keeps the record
+/// cache.
 ///
-/// The querier does no I/O and reads no clock. ``MulticastLink`` reports messages and the time to it. The querier
-/// returns the messages to send, and the changes of answers to report.
+/// The querier does no I/O and reads no clock. ``MulticastLink`` passes received messages and the time to the querier.
+/// The querier returns the messages to send, and the changed answers to report.
 struct MulticastQuerier: ReturningMachine, Sendable {
     typealias Action = MulticastAction
 
-    /// How long a doubted record stays valid without confirmation (RFC 6762 §10.4).
+    /// How long a cached record stays valid after a host has contradicted it, if no host confirms the record (RFC 6762
+    /// §10.4).
     private static let reconfirmation: Duration = .seconds(10)
 
     private var queries = ContinuousQueries()
     private var cache = RecordCache()
-    /// Other hosts' queries whose known answers have not all arrived yet.
+    /// Queries of other hosts that list known answers in several packets, while further packets are still missing.
     private var long = MultipacketQueries()
-    /// Whether unicast responses can arrive at this process's socket.
+    /// Whether this process's socket can receive unicast responses.
     private(set) var acceptsUnicast = true
     /// Whether queries are sent from another port than 5353. All responses then arrive by unicast (RFC 6762 §5.1).
     private(set) var isOneShot = false
     /// Maximum size of a sent message in bytes.
     private(set) var messageByteLimit = MulticastDNS.messageByteLimit
-    /// Random delays; their distribution depends on whether many hosts may send at once.
+    /// Chooses random delays. Their distribution depends on whether many hosts may send at the same time.
     private var calm = ResponseDelays()
     private var random: any RandomNumberGenerator & Sendable
 
@@ -32,7 +34,7 @@ struct MulticastQuerier: ReturningMachine, Sendable {
 
     // MARK: The link
 
-    /// When an event last occurred after which many hosts may send at the same time.
+    /// The time of the latest event after which many hosts may send at once.
     var upheaval: Duration { calm.upheaval }
 
     mutating func manyHostsStarted(at time: Duration) { calm.manyHostsStarted(at: time) }
@@ -43,8 +45,8 @@ struct MulticastQuerier: ReturningMachine, Sendable {
 
     mutating func linkChanged(messageByteLimit: Int) { self.messageByteLimit = messageByteLimit }
 
-    /// Restarts all questions because the link has changed. Unless a host confirms a record within ten seconds, the
-    /// record expires (RFC 6762 §10.3).
+    /// Restarts all questions because the link has changed. Each cached record expires unless a host confirms it within
+    /// ten seconds (RFC 6762 §10.3).
     mutating func restart(at now: Duration) {
         calm.manyHostsStarted(at: now)
         cache.updateAll { entry in entry.end(by: now + Self.reconfirmation) }
@@ -66,10 +68,10 @@ struct MulticastQuerier: ReturningMachine, Sendable {
             cache.update(question) { $0.isWatched = true }
         }
         let known = cache.answers(to: question, at: now).map(\.record)
-        // A cached unique record shows that the answer for its own type is complete. Other types may still be missing,
-        // so a question for all types is always sent.
+        // A unique record in the cache is the complete answer for its type. Records with other types may be missing, so
+        // always send a question that asks for all types.
         if !known.isEmpty, question.type != .any, known.allSatisfy(\.flushesCache) {
-            // All unique answers are in the cache: no query is needed until they are about to expire.
+            // The cache has all unique answers. No query is needed until shortly before they expire.
             queries.settle(question, for: ContinuousQueries.longestInterval, at: now)
         }
         // No query is sent while a denial is valid. The new listener gets the denial that earlier listeners got.
@@ -94,8 +96,8 @@ struct MulticastQuerier: ReturningMachine, Sendable {
 
     // MARK: Responses
 
-    /// Processes a response. A unicast response counts only if it answers a question sent within the last two seconds
-    /// (RFC 6762 §11).
+    /// Processes a response. Discards a unicast response unless it answers a question that was sent within the last two
+    /// seconds (RFC 6762 §11).
     mutating func received(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) -> [MulticastAction] {
         guard !arrival.isMulticast else { return heard(message, from: arrival.peer.address, at: now) }
         guard message.answers.contains(where: { queries.expectsUnicast($0, at: now) }) else { return [] }
@@ -103,8 +105,10 @@ struct MulticastQuerier: ReturningMachine, Sendable {
         return heard(message, from: arrival.peer.address, at: now) + ask(doubted)
     }
 
-    /// Returns queries that ask for multicast responses and list no known answers, so that two hosts with contradictory
-    /// records detect their conflict (RFC 6762 §9).
+    /// Returns queries for records that another host has contradicted.
+    ///
+    /// They ask for multicast responses and list no known answers, so that the two hosts detect their conflict (RFC
+    /// 6762 §9).
     private func ask(_ doubted: [DNSQuestion]) -> [MulticastAction] {
         QueryMessages.make(doubted, knowing: [], limit: messageByteLimit).map { .send($0) }
     }
@@ -112,19 +116,21 @@ struct MulticastQuerier: ReturningMachine, Sendable {
     /// Whether records with this name would be stored or would change stored records.
     func concerns(_ name: DNSName) -> Bool { queries.holds(name) || cache.knows(name) }
 
-    /// Whether a question that permits unicast responses was sent recently.
+    /// Whether this host has recently sent a question that permits unicast responses.
     func expectsUnicast(at now: Duration) -> Bool { queries.expectsUnicast(at: now) }
 
-    /// Processes a response's records, multicast or unicast. Keeps records that answer a question or update a cached
-    /// record, and the records that these point to (SRV targets, PTR targets).
+    /// Processes the records of a multicast or unicast response.
+    ///
+    /// Keeps a record if it answers a question or updates a cached record. SRV and PTR records point to other names.
+    /// For a kept record of these types, also keeps the records of that name.
     ///
     /// - Parameter source: The sender; `nil` for this host.
     mutating func heard(_ message: DNSMessage, from source: InternetAddress?, at now: Duration) -> [MulticastAction] {
         var added: [DNSRecord] = []
         var removed: [DNSRecord] = []
         var related: Set<DNSName> = []
-        // Flush the cached records once per name and type. The next loop inserts the message's records, so a second
-        // flush for the same name and type would have no effect.
+        // The cached records for a name and type must be flushed only once. The next loop inserts the records of this
+        // message, and a second flush would affect them.
         var flushed: Set<RecordCache.Key> = []
         for records in [message.answers, message.authorities, message.additionals] {
             for record in records where record.flushesCache && isWanted(record, related) {
@@ -156,8 +162,9 @@ struct MulticastQuerier: ReturningMachine, Sendable {
         for question in queries.interested(in: record) { queries.resume(question, at: now, calm, using: &random) }
     }
 
-    /// Queries again for questions whose unique answer has left the cache. These questions had paused, because no other
-    /// answer was expected.
+    /// Restarts the query for a question whose unique answer has left the cache.
+    ///
+    /// Such a query had paused, because no other answer was expected.
     private mutating func restartQueries(for removed: [DNSRecord], at now: Duration) {
         for record in removed where record.flushesCache {
             for question in queries.interested(in: record) where queries.isSettled(question) {
@@ -203,12 +210,14 @@ struct MulticastQuerier: ReturningMachine, Sendable {
 
     // MARK: Other hosts' queries
 
-    /// Processes another host's multicast query. A question in it may suppress this host's own question (RFC 6762
-    /// §7.3). The query can also be a sign that a cached record no longer exists. This is so if the query does not list
-    /// the record as a known answer, and no host answers with the record (RFC 6762 §10.5).
+    /// Processes another host's multicast query.
+    ///
+    /// A question in the query may make the same question of this host unnecessary (RFC 6762 §7.3). The query can also
+    /// show that a cached record no longer exists: the query does not list the record as a known answer, and no host
+    /// answers with the record (RFC 6762 §10.5).
     mutating func overheard(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) {
-        // Ignore queries whose responses do not help this host. Responses to legacy resolvers are unicast. A probe asks
-        // only for conflicting records.
+        // Process only queries whose responses this host can receive and use. A legacy resolver gets its responses by
+        // unicast, so they do not arrive here. A probe asks only for conflicting records.
         guard arrival.isFull, arrival.isMulticast, arrival.isOnLink, message.authorities.isEmpty else { return }
         if message.questions.isEmpty {
             let cache = cache
@@ -218,9 +227,9 @@ struct MulticastQuerier: ReturningMachine, Sendable {
         }
         let questions = message.questions.filter { !$0.acceptsUnicast && $0.recordClass == .internet }
         if message.flags.contains(.isTruncated) {
-            // The TC bit announces more known answers in other messages, so it is not clear yet which known answers are
-            // missing. One of the messages may be lost. A missing response to this query is therefore no sign that a
-            // record is gone.
+            // The TC bit announces further messages with known answers, so the list of known answers is not complete
+            // yet. One of these messages may be lost. So if this query gets no response, this is no sign that a record
+            // is gone.
             let ours = questions.filter { question in
                 queries.isDueSoon(question, at: now)
                     && message.answers.allSatisfy { !question.matches($0) || cache.holds($0, at: now) }
@@ -237,7 +246,8 @@ struct MulticastQuerier: ReturningMachine, Sendable {
         }
     }
 
-    /// Whether a stored query of the peer is incomplete: further messages with known answers may follow.
+    /// Returns whether a stored query from this peer is incomplete. Further messages with known answers may then
+    /// follow.
     func awaitsMore(of peer: MulticastPeer) -> Bool { long.awaitsMore(of: peer) }
 
     // MARK: Time
@@ -249,7 +259,7 @@ struct MulticastQuerier: ReturningMachine, Sendable {
         return cache.deadline.map { min($0, question) } ?? question
     }
 
-    /// Does the same as ``advance(to:knowing:)`` with `nil`, because the cache contains this host's own records.
+    /// Calls ``advance(to:knowing:)`` with `nil`, because the cache contains this host's own records.
     mutating func advance(to now: Duration) -> [MulticastAction] { advance(to: now, knowing: nil) }
 
     /// Sends queries that are due and removes expired records.

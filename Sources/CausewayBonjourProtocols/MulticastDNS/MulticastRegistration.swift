@@ -16,7 +16,7 @@ struct MulticastRegistration: Sendable {
         case probing(sent: Int, next: Duration)
         case announcing(sent: Int, next: Duration)
         case established
-        /// Goodbyes were sent; the host is asleep.
+        /// The host is asleep. The goodbye messages for the registration were sent.
         case asleep
         /// The registration has ended, because another host, or another registration on this host, has one of its
         /// names.
@@ -25,26 +25,26 @@ struct MulticastRegistration: Sendable {
 
     enum Action: Equatable, Sendable {
         case probe(isFirst: Bool)
-        /// Report that the registration answers queries.
+        /// Report that the registration is complete. It answers queries from now on.
         case established
         case announce(isFirst: Bool)
     }
 
     private(set) var content: RecordSet
     private(set) var phase: Phase
-    /// Whether a first conflict during probing was ignored. Such a conflict may be caused by this host's own old
-    /// record.
+    /// Whether the first conflict during probing was already ignored. This host's own old record may cause such a
+    /// conflict.
     private var wasForgiven = false
     /// Whether the registration lost a tie-break and waits before it probes again (RFC 6762 §8.2).
     private var isDeferred = false
-    /// Whether it is certain that no other host has the names, so that they need no probes (RFC 6762 §8.1). A conflict
-    /// sets this property to `false`.
+    /// Whether no other host can have the names, so that they need no probes (RFC 6762 §8.1). A conflict sets this
+    /// property to `false`.
     private var isKnownUnique: Bool
-    /// Whether ``Action/established`` was returned since the latest probe.
+    /// Whether the registration has returned ``Action/established`` since its latest probe.
     private var didReportEstablished = false
-    /// The number of announcements to send. RFC 6762 §8.3 requires at least two.
+    /// The number of announcements to send for this registration. RFC 6762 §8.3 requires at least two.
     var announcementCount: UInt8 = 2
-    /// The announcement times of the changes within ``updateWindow``.
+    /// The times at which changes were announced. Only times within ``updateWindow`` are kept.
     private var updates: [Duration] = []
 
     init(_ content: RecordSet, phase: Phase, isKnownUnique: Bool = false) {
@@ -55,7 +55,7 @@ struct MulticastRegistration: Sendable {
 
     var records: [DNSRecord] { content.records }
 
-    /// The names that no other host may have, each once.
+    /// The names that must be unique, so that no other host may use them. Each name occurs once.
     var uniqueNames: [DNSName] {
         var names: [DNSName] = []
         for record in records where record.flushesCache && !names.contains(record.name) { names.append(record.name) }
@@ -64,9 +64,10 @@ struct MulticastRegistration: Sendable {
 
     // MARK: Events
 
-    /// Replaces the records. New unique names are probed first, except names that no other host can have. If no name
-    /// must be probed, a registration that answers queries announces the new records at once, or later if its records
-    /// change too often.
+    /// Replaces the records. New unique names are probed first, except names that no other host can have.
+    ///
+    /// If no name must be probed, a registration that answers queries announces the new records at once. It announces
+    /// them later if its records change too often.
     ///
     /// - Returns: Whether there are new unique names to probe.
     mutating func recordsChanged(to new: RecordSet, at now: Duration) -> Bool {
@@ -77,7 +78,7 @@ struct MulticastRegistration: Sendable {
         switch phase {
         case .announcing, .established:
             phase = isRenamed ? .probing(sent: 0, next: now) : .announcing(sent: 0, next: time)
-        // If probing waits after a conflict, a new name does not shorten the wait.
+        // After a conflict, probing pauses. A new name must not shorten this pause.
         case .probing(_, let next): if isRenamed { phase = .probing(sent: 0, next: max(now, next)) }
         case .asleep, .off: break
         }
@@ -86,7 +87,7 @@ struct MulticastRegistration: Sendable {
 
     private mutating func announcementTime(at now: Duration) -> Duration {
         updates.removeAll { now - $0 >= Self.updateWindow }
-        // A delayed announcement is already scheduled: share it.
+        // If a delayed announcement is already scheduled, use its time.
         if let waiting = updates.last, waiting > now { return waiting }
         let time = updates.count < Self.updateLimit ? now : max(now, updates[0] + Self.updateWindow)
         updates.append(time)
@@ -94,7 +95,7 @@ struct MulticastRegistration: Sendable {
         return time
     }
 
-    /// Probes and announces again, because the link or the host was down.
+    /// Sends probes and announcements again after the link or the host was down.
     mutating func restarted(start: Duration) {
         guard phase != .off else { return }
         let isProbed = !isKnownUnique && !uniqueNames.isEmpty
@@ -107,7 +108,7 @@ struct MulticastRegistration: Sendable {
         if phase != .off { phase = .asleep }
     }
 
-    /// Probes again at `retry`, because another host has one of the names (RFC 6762 §9).
+    /// Starts probing again at `retry`, because another host has one of this registration's names (RFC 6762 §9).
     mutating func conflicted(retry: Duration) {
         switch phase {
         case .probing, .announcing, .established:
@@ -118,14 +119,15 @@ struct MulticastRegistration: Sendable {
         }
     }
 
-    /// Probes again at `retry`, because another host that probes for the name has won the tie-break (RFC 6762 §8.2).
+    /// Records that another host that probes for the name has won the tie-break (RFC 6762 §8.2). This host's probing
+    /// starts again at `retry`.
     mutating func tieBreakLost(retry: Duration) {
         guard case .probing = phase else { return }
         isDeferred = true
         phase = .probing(sent: 0, next: retry)
     }
 
-    /// Ends the registration, because another host has one of the names.
+    /// Ends the registration because another host owns one of its names.
     mutating func nameLost() { phase = .off }
 
     /// Whether queries are answered with the records.
@@ -172,21 +174,21 @@ struct MulticastRegistration: Sendable {
 
     // MARK: Conflicts
 
-    /// The effect of another host's record.
+    /// The effect of another host's conflicting record.
     enum Conflict: Equatable, Sendable {
-        /// The record contradicts a unique record, but is ignored. For example, this host is asleep, or has not sent a
-        /// probe yet.
+        /// The record contradicts one of this host's unique records, but this causes no conflict now. For example, the
+        /// host is asleep, or it has not sent a probe yet.
         case harmless
-        /// Probe again after this delay.
+        /// The host probes for the name again after this delay.
         case renewed(after: Duration)
-        /// Give up the name.
+        /// Another host owns the name, so this host must stop using it.
         case lost
     }
 
-    /// Compares another host's record with the unique records. Returns `nil` if there is no contradiction.
+    /// Compares another host's record with the unique records. Returns `nil` if they do not conflict.
     ///
     /// During probing, the first conflict is ignored, and the next conflict ends the registration. An established
-    /// registration is probed again.
+    /// registration is probed again after a conflict.
     func conflict(with record: DNSRecord, isMulticast: Bool) -> Conflict? {
         guard record.timeToLive > 0 else { return nil }
         let own = records.filter { $0.name == record.name && $0.flushesCache }
@@ -195,15 +197,15 @@ struct MulticastRegistration: Sendable {
         }
         switch phase {
         case .probing(let sent, _):
-            // Another host uses the name. A response before this host's first probe cannot be a reply to a probe, so it
-            // is ignored. After a lost tie-break, such a response is not ignored, because the other host now owns the
-            // name.
+            // Another host uses the name. If this host has not sent a probe yet, the response cannot be a reply to a
+            // probe, so ignore it. Exception: after a lost tie-break the other host owns the name, so do not ignore its
+            // response.
             guard sent > 0 || isDeferred, record.type != .nsec else { return .harmless }
             return isMulticast && !wasForgiven && !isDeferred ? .renewed(after: Self.deferral) : .lost
         case .announcing, .established:
-            // If the other host's record has the same type, probe again: the owner of the name will then defend it (RFC
-            // 6762 §9). Ignore a unicast record, because unsolicited responses count only if they are multicast (RFC
-            // 6762 §11).
+            // If the other host's record has the same type, probe again. The owner of the name then defends it (RFC
+            // 6762 §9). Ignore a record that arrived by unicast. An unsolicited response counts only if it is multicast
+            // (RFC 6762 §11).
             guard isMulticast, own.contains(where: { $0.type == record.type }) else { return .harmless }
             return .renewed(after: .zero)
         case .asleep, .off: return .harmless
@@ -212,7 +214,8 @@ struct MulticastRegistration: Sendable {
 
     // MARK: Probes
 
-    /// The proposed records of probes: the unique records, without the cache-flush bit (RFC 6762 §8.1, §10.2).
+    /// The records that probes propose: this registration's unique records without the cache-flush bit (RFC 6762 §8.1,
+    /// §10.2).
     var proposals: [DNSRecord] {
         records.filter(\.flushesCache).map { record in
             var record = record
@@ -221,8 +224,8 @@ struct MulticastRegistration: Sendable {
         }
     }
 
-    /// Compares this host's probe for `name` with another host's simultaneous probe, whose authority records are
-    /// `theirs`. Returns whether the other host wins the tie-break (RFC 6762 §8.2).
+    /// Returns whether this host's probe for `name` loses the tie-break against another host's simultaneous probe (RFC
+    /// 6762 §8.2). `theirs` contains the authority records of the other probe.
     func loses(_ name: DNSName, to theirs: [DNSRecord]) -> Bool {
         let ours = proposals.filter { $0.name == name }.map(Self.rank).sorted(by: Self.precedes)
         let others = theirs.filter { $0.name == name }.map(Self.rank).sorted(by: Self.precedes)
@@ -240,6 +243,6 @@ struct MulticastRegistration: Sendable {
 }
 
 extension MulticastRegistration: ReturningMachine {
-    /// Whether another host has one of the names.
+    /// Whether the registration has ended because another host uses one of its names.
     var hasEnded: Bool { phase == .off }
 }

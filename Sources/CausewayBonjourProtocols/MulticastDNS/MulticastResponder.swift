@@ -1,22 +1,22 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// A link's responder: registers and defends this host's records, and answers queries from them (RFC 6762 §6, §8, §9).
+/// Registers and defends this host's records on one link, and answers queries for them (RFC 6762 §6, §8, §9).
 ///
 /// The responder does no I/O and reads no clock.
 struct MulticastResponder: Sendable {
     private var registered = RegisteredRecords()
     private var responses = ResponseSchedule()
     private var starts = ProbeStarts()
-    /// Actions that the next ``advance(to:)`` call returns. While there are any, that call is due at once.
+    /// Actions that the next ``advance(to:)`` call returns. While there are such actions, this call is due at once.
     private var urgent: [MulticastAction] = []
-    /// Whether unicast responses can arrive at this process's socket.
+    /// Whether this process's socket can receive unicast responses.
     private var acceptsUnicast = true
     /// Maximum size of a sent message in bytes. Only a message with a single large record exceeds it.
     private var messageByteLimit = MulticastDNS.messageByteLimit
-    /// The owner option for probes and announcements. It tells a sleep proxy that this host is awake.
+    /// The owner option that probes and announcements carry. It shows a sleep proxy that this host is awake.
     private(set) var owner: DNSOwner?
-    /// Random delays; their distribution depends on whether many hosts may send at once.
+    /// Chooses random delays. Their distribution depends on whether many hosts may send at once.
     private var calm = ResponseDelays()
     private var random: any RandomNumberGenerator & Sendable
 
@@ -25,10 +25,10 @@ struct MulticastResponder: Sendable {
     /// Whether this host has registered the name.
     func concerns(_ name: DNSName) -> Bool { registered.holds(name) }
 
-    /// The records with which this host answers: those of registrations that are announced or established.
+    /// The records with which this host answers queries. They come only from announced and established registrations.
     var own: OwnRecords { registered.own }
 
-    /// All records that this host answers with, each once.
+    /// All records that this host returns in answers. The list contains each record only once.
     var records: [DNSRecord] { registered.records }
 
     // MARK: The link
@@ -52,8 +52,10 @@ struct MulticastResponder: Sendable {
         registered.cancelRepeatedGoodbyes()
     }
 
-    /// Stops answering until the next restart. Sends goodbyes for removed records. If no sleep proxy answers for this
-    /// host while it sleeps, sends goodbyes for all other records, too.
+    /// Stops answering until the next restart, and sends goodbyes for removed records.
+    ///
+    /// A sleep proxy may answer for this host while it sleeps. If none does, this method also sends goodbyes for all
+    /// other records.
     mutating func sleep(isRepresented: Bool) -> [MulticastAction] {
         let said = isRepresented ? goodbye(registered.takeUnsentGoodbyes()) : farewell()
         for id in registered.ids { change(id) { $0.fellAsleep() } }
@@ -89,8 +91,8 @@ struct MulticastResponder: Sendable {
         starts.next(at: now, calm, using: &random)
     }
 
-    /// Removes a registration. Its goodbyes (RFC 6762 §10.1) share messages with other goodbyes at the next
-    /// ``advance(to:)``.
+    /// Removes a registration. The next ``advance(to:)`` sends the goodbye records (RFC 6762 §10.1), together with the
+    /// goodbye records of other registrations.
     mutating func unregister(_ id: RegistrationID) { responses.drop(registered.remove(id)) }
 
     /// Replaces a registration's records and announces them (RFC 6762 §8.4). New unique names are probed first.
@@ -115,7 +117,7 @@ struct MulticastResponder: Sendable {
     /// Processes another host's query or probe.
     mutating func asked(_ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration) -> [MulticastAction] {
         if !message.authorities.isEmpty { compare(message, at: now) }
-        // Ignore unicast queries from beyond the link (RFC 6762 §5.5).
+        // Ignore unicast queries that come from outside the link (RFC 6762 §5.5).
         guard arrival.isMulticast || arrival.isOnLink else { return [] }
         switch responses.asked(message, arrival, registered.own, at: now, using: &random) {
         case .unanswered: return []
@@ -124,8 +126,8 @@ struct MulticastResponder: Sendable {
         }
     }
 
-    /// Returns a conventional unicast DNS response for a legacy resolver: same ID, question section, no cache-flush
-    /// bit, TTL at most 10 seconds (RFC 6762 §6.7).
+    /// Returns a conventional unicast DNS response for a legacy resolver (RFC 6762 §6.7). The response repeats the
+    /// query's ID and questions. Its records have no cache-flush bit, and a TTL of at most 10 seconds.
     private func legacyReply(_ message: DNSMessage, _ records: [DNSRecord]) -> [UInt8] {
         var reply = DNSMessage()
         reply.id = message.id
@@ -143,25 +145,25 @@ struct MulticastResponder: Sendable {
         return record
     }
 
-    /// Multicasts a unicast answer's records because the querier's link-layer address could not be resolved.
+    /// Multicasts the records of a unicast answer, because the querier's link-layer address could not be resolved.
     mutating func neighbourUnresolved(_ peer: MulticastPeer, at now: Duration) -> [MulticastAction] {
         responses.neighbourUnresolved(peer, registered.own, at: now)
         return advance(to: now)
     }
 
-    /// Whether more known answers from the peer may follow.
+    /// Whether this peer may send more known answers for its query.
     func expectsMore(of peer: MulticastPeer) -> Bool { responses.expectsMore(of: peer) }
 
     // MARK: Conflicts
 
-    /// Checks a response for conflicts with this host's records. Cancels pending answers that a multicast response
-    /// already contains.
+    /// Checks a received response for conflicts with this host's records. If the response was multicast, also cancels
+    /// pending answers that it already contains.
     mutating func received(_ message: DNSMessage, _ arrival: MulticastArrival, isSelf: Bool, at now: Duration) {
         for records in [message.answers, message.authorities, message.additionals] {
             for record in records {
                 if arrival.isMulticast { heard(record, at: now) }
-                // Ignore addresses that this host itself has sent, on another link or from another process. They can
-                // differ from the registered addresses, but are no conflict.
+                // This host may have sent these addresses itself, on another link or from another process. They can
+                // then differ from the registered addresses. This is no conflict, so skip them.
                 if isSelf, record.type == .a || record.type == .aaaa { continue }
                 for id in registered.owners(of: record.name) { examine(record, id, arrival, at: now) }
             }
@@ -174,7 +176,7 @@ struct MulticastResponder: Sendable {
         for none in registered.own.negatives(equalTo: record) { responses.heard(record, equalToNegative: none) }
     }
 
-    /// Compares a received record with a registration, and handles a conflict.
+    /// Checks whether a received record conflicts with a registration, and handles the conflict.
     private mutating func examine(
         _ record: DNSRecord, _ id: RegistrationID, _ arrival: MulticastArrival, at now: Duration
     ) {
@@ -194,8 +196,8 @@ struct MulticastResponder: Sendable {
         }
     }
 
-    /// Compares another host's probe with this host's simultaneous probes for the same name. After a lost tie-break,
-    /// this host probes again one second later (RFC 6762 §8.2).
+    /// Compares another host's probe with this host's simultaneous probes for the same name. If this host loses the
+    /// tie-break, it probes again one second later (RFC 6762 §8.2).
     private mutating func compare(_ message: DNSMessage, at now: Duration) {
         for question in message.questions {
             for id in registered.owners(of: question.name) {
@@ -213,15 +215,15 @@ struct MulticastResponder: Sendable {
     /// Returns goodbyes for all records, including those removed since the last ``advance(to:)``.
     mutating func farewell() -> [MulticastAction] { goodbye(registered.takeUnsentGoodbyes() + records) }
 
-    /// Whether goodbyes are due at once.
+    /// Whether goodbyes must be sent at once.
     var hasUnsentGoodbyes: Bool { registered.hasUnsentGoodbyes }
 
     /// Whether goodbyes must still be sent or repeated.
     var isDeparting: Bool { registered.isDeparting }
 
     private func goodbye(_ records: [DNSRecord]) -> [MulticastAction] {
-        // Remove duplicates by hash value, because there may be thousands of records. After a hash collision, one
-        // record gets no goodbye and stays in caches until its TTL ends.
+        // Remove duplicates by hash value, which is fast even for thousands of records. If two records have the same
+        // hash value, one of them gets no goodbye. That record stays in caches until its TTL ends.
         var seen: Set<Int> = []
         var gone = records
         gone.removeAll { !seen.insert($0.hashValue).inserted }
@@ -240,7 +242,7 @@ struct MulticastResponder: Sendable {
     mutating func advance(to now: Duration) -> [MulticastAction] {
         var actions = urgent
         urgent = []
-        // The goodbye for a replaced record precedes the announcement of the new record.
+        // When a record is replaced, send its goodbye before the announcement of the new record.
         actions += goodbye(registered.takeFirstGoodbyes(at: now))
         actions += speak(at: now)
         actions += goodbye(registered.takeRepeatedGoodbyes(at: now))
@@ -248,7 +250,7 @@ struct MulticastResponder: Sendable {
         return actions
     }
 
-    /// Sends due probes and announcements (RFC 6762 §8).
+    /// Sends the probes and announcements that are due (RFC 6762 §8).
     private mutating func speak(at now: Duration) -> [MulticastAction] {
         let due = registered.takeDue(at: now, acceptsUnicast: acceptsUnicast)
         if !due.established.isEmpty { responses.registrationEstablished(at: now) }

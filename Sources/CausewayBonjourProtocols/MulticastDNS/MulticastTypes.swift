@@ -15,7 +15,7 @@ package enum MulticastDNS {
     package static let types: DNSName = "_services._dns-sd._udp.local"
     /// Maximum memory in bytes for cached records per link. One sender's records may use half.
     package static let cachedByteLimit = RecordCache.byteLimit
-    /// How long a record remains valid after a goodbye or a replacement (RFC 6762 §10.1, §10.2).
+    /// How long a record stays valid after a goodbye, or after a newer record replaced it (RFC 6762 §10.1, §10.2).
     static let grace: Duration = .seconds(1)
 }
 
@@ -35,7 +35,7 @@ package struct MulticastArrival: Sendable {
     package var peer: MulticastPeer
     /// Whether the message was sent to the multicast group, not only to this host.
     package var isMulticast: Bool
-    /// Whether the sender's address is on the link (RFC 6762 §11).
+    /// Whether the sender's address belongs to the local link (RFC 6762 §11).
     package var isOnLink: Bool
 
     package init(from peer: MulticastPeer, isMulticast: Bool = true, isOnLink: Bool = true) {
@@ -49,13 +49,13 @@ package struct MulticastArrival: Sendable {
     var isFull: Bool { peer.port == MulticastDNS.port }
 }
 
-/// A message's relevance, determined before it is parsed.
+/// How relevant a received message is. The relevance is determined before the message is parsed.
 package enum MulticastInterest: Sendable {
     case none
-    /// A query or probe for this host's records, or another host's query for records that this host also queries.
-    /// Process it before all waiting responses.
+    /// A query or probe for records that this host has. Or another host's query for records that this host also
+    /// queries. Process such a message before all waiting responses.
     case question
-    /// A response with records that this host queries, has cached or registered.
+    /// A response that contains records of interest: this host queries them, has cached them, or has registered them.
     case answer
 }
 
@@ -64,17 +64,17 @@ package enum MulticastAction: Equatable, Sendable {
     /// Send a message to the multicast group.
     case send([UInt8])
     case reply([UInt8], to: MulticastPeer)
-    /// Check whether the peer's link-layer address is resolved, because a reply was sent to the peer 40 ms ago. If it
-    /// is not, call ``MulticastLink/neighbourUnresolved(_:at:)`` before any other method.
+    /// Check whether the peer's link-layer address is resolved. A reply was sent to the peer 40 ms ago. If the address
+    /// is not resolved, call ``MulticastLink/neighbourUnresolved(_:at:)`` before any other method.
     case checkNeighbour(MulticastPeer)
     /// A question's answers have changed.
     case changed(QuestionID, added: [DNSRecord], removed: [DNSRecord])
     /// The name's owner has stated that no records with this type exist (NSEC, RFC 6762 §6.1). This is valid until such a record is found.
     case denied(QuestionID)
-    /// The registration's unique names have passed probing, or need no probing. The registration answers queries now.
+    /// The registration now answers queries. Its unique names have passed probing, or need no probing.
     case established(RegistrationID)
-    /// Another host, or another registration on this host, owns the name. The registration sends nothing until it is
-    /// registered again under another name.
+    /// The name is already taken, by another host or by another registration on this host. The registration sends
+    /// nothing until it is registered again under another name.
     case conflicted(RegistrationID, DNSName)
 }
 

@@ -1,10 +1,10 @@
 internal import CausewayWire
 
-/// Other hosts' queries with known answers in several messages (RFC 6762 §7.2). A query is stored at most until its
-/// last message arrives.
+/// Queries from other hosts whose known answers arrive in several messages (RFC 6762 §7.2).
 ///
-/// A question is stored only while it can suppress this host's own question. For this, the cache must contain all known
-/// answers to the question that have arrived so far.
+/// A query is stored at most until its last message arrives. A question in the query may make this host's own equal
+/// question unnecessary. The question is stored only while this is possible: all its known answers so far must be in
+/// this host's cache.
 struct MultipacketQueries: Sendable {
     private struct Pending: Sendable {
         var questions: [DNSQuestion]
@@ -30,8 +30,8 @@ struct MultipacketQueries: Sendable {
         asked[peer] = Pending(questions: questions, until: now + Self.patience)
     }
 
-    /// Processes a further message of a stored query. If it is the query's last message (without TC bit), returns the
-    /// query's questions that this host then need not send. Otherwise returns `nil`.
+    /// Processes the next message of a stored query. The query's last message has no TC bit. After that message,
+    /// returns those of the query's questions that this host need not send itself. Otherwise returns `nil`.
     mutating func follow(
         _ message: DNSMessage, of peer: MulticastPeer, at now: Duration, isKnown: (DNSRecord) -> Bool
     ) -> [DNSQuestion]? {

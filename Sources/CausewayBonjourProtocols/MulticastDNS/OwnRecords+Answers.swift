@@ -2,8 +2,8 @@ internal import CausewayWire
 
 /// The records that answer a query, and the additional records.
 extension OwnRecords {
-    /// Maximum number of answers in a response with additional records. A response with more answers has no additional
-    /// records, because the querier needs them for only a few of its answers.
+    /// Maximum number of answers in a response that also has additional records. A response with more answers has no
+    /// additional records, because the querier needs them for only a few of its answers.
     static let explainedAnswerLimit = 64
 
     /// Returns this host's records, and its NSEC records, that the querier lists as known answers with at least half
@@ -17,8 +17,9 @@ extension OwnRecords {
         return known
     }
 
-    /// Returns the NSEC records with which this host answers, and which are equal to the given record except for the
-    /// TTL. There can be two, because the TTL is that of the missing type.
+    /// Returns this host's NSEC records that equal the given record. The TTL is not compared.
+    ///
+    /// Two such records can exist. An NSEC record has the TTL that the missing record type would have.
     func negatives(equalTo record: DNSRecord) -> [DNSRecord] {
         guard record.type == .nsec, record.recordClass == .internet else { return [] }
         let all = self[record.name]
@@ -40,7 +41,8 @@ extension OwnRecords {
         }
     }
 
-    /// Whether this host still answers with a record that it has answered with, which can be an NSEC record.
+    /// Returns whether this host would still send `record` in an answer. The host sent this record before. The record
+    /// can be an NSEC record.
     func isAnswer(_ record: DNSRecord) -> Bool { held(record) != nil || !negatives(equalTo: record).isEmpty }
 
     /// Returns this host's answers to a question, except those that the querier already knows. Returns an NSEC record
@@ -60,8 +62,9 @@ extension OwnRecords {
         return [none]
     }
 
-    /// Returns an NSEC record that lists a name's types (RFC 6762 §6.1). Returns `nil` unless all of the name's records
-    /// are unique and have types below 256, because the record can list no other types.
+    /// Returns an NSEC record that lists the types of a name's records (RFC 6762 §6.1).
+    ///
+    /// An NSEC record can list only types below 256. Returns `nil` if a record has another type or is not unique.
     private static func negative(_ timeToLive: UInt32, _ own: [DNSRecord]) -> DNSRecord? {
         guard let name = own.first?.name, own.allSatisfy({ $0.flushesCache && $0.type.rawValue < 256 }) else {
             return nil
@@ -70,8 +73,8 @@ extension OwnRecords {
         return DNSRecord(name, .nsec, flushesCache: true, timeToLive: timeToLive, .next(name, types: types))
     }
 
-    /// Returns additional records: records that the querier will need next (RFC 6763 §12), and an NSEC record if a host
-    /// has addresses in one family only (RFC 6762 §6.2).
+    /// Returns additional records for a response. These are the records that the querier needs next (RFC 6763 §12). For
+    /// a host with addresses in only one family, there is also an NSEC record (RFC 6762 §6.2).
     func additionals(for answers: [DNSRecord]) -> [DNSRecord] {
         guard answers.count <= Self.explainedAnswerLimit else { return [] }
         var result: [DNSRecord] = []
@@ -96,7 +99,7 @@ extension OwnRecords {
 }
 
 extension MulticastDNS {
-    /// Returns a record type's usual TTL in seconds (RFC 6762 §10).
+    /// Returns the usual TTL in seconds for a record type (RFC 6762 §10).
     fileprivate static func timeToLive(of type: DNSRecordType) -> UInt32 {
         [.a, .aaaa, .srv].contains(type) ? hostTimeToLive : otherTimeToLive
     }

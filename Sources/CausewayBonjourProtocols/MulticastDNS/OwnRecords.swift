@@ -1,9 +1,9 @@
 internal import CausewayWire
 
-/// This host's answers, by name. A record shared by several registrations is stored once.
+/// This host's DNS records for answers, by name. A record shared by several registrations is stored once.
 ///
-/// Most names have two records, both in the same registration. To save memory, such a name has only a reference to the
-/// registration's ``RecordSet``. A few names have thousands of records. Names with many records have an index by
+/// Most names have two records, both from one registration. To save memory, such a name only refers to the
+/// registration's ``RecordSet``. A few names have thousands of records. A name with many records has an index by
 /// content.
 struct OwnRecords: Sendable {
     fileprivate struct Content: Hashable, Sendable {
@@ -13,18 +13,21 @@ struct OwnRecords: Sendable {
         init(_ record: DNSRecord) { (data, type) = (record.data, record.type) }
     }
 
-    /// Records for a name that is not in ``single``, because it occurs in several registrations or in one with many records.
+    /// The records for one name. This type is used if the name has many records, or if several registrations contain
+    /// the name. Such a name is not in ``single``.
     fileprivate struct Common: Sendable {
         /// Maximum number of records for linear search. With more records, the index ``places`` is used.
         static let searchedCount = 8
 
         var records: [DNSRecord] = []
-        /// The number of additional registrations that have a record, by record position. A record of a single
-        /// registration has no entry.
+        /// For the positions of shared records, the number of additional registrations that share the record. A record
+        /// with only one registration has no entry.
         var moreHolders: [Int: Int] = [:]
-        /// Record positions by content hash. The table is empty if there are at most ``searchedCount`` records.
+        /// The positions of the records, with the hash of each record's content as the key. The table is empty if there
+        /// are at most ``searchedCount`` records, because a linear search then finds a record.
         var places: [Int: UInt32] = [:]
-        /// Whether two different records had the same hash. The index contains only one, so the other must be found by linear search.
+        /// Whether two different records had the same hash. In this case, the hash index contains only one of them, and
+        /// a linear search must find the other.
         var hasTwins = false
     }
 
@@ -32,7 +35,7 @@ struct OwnRecords: Sendable {
     /// searches all records of the set.
     private static let sharedCount = 16
 
-    /// Names that occur in only one registration, with its records.
+    /// The names that only one registration uses, each with the registration's records.
     private var single: [DNSName: RecordSet] = [:]
     private var common: [DNSName: Common] = [:]
 
@@ -43,7 +46,7 @@ struct OwnRecords: Sendable {
 
     func holds(_ name: DNSName) -> Bool { single[name] != nil || common[name] != nil }
 
-    /// Returns this host's record with the same name, type, class and data; `nil` if there is none. The TTL may differ.
+    /// Returns this host's record that equals `record` except for the TTL; `nil` if there is none.
     func held(_ record: DNSRecord) -> DNSRecord? {
         let found: DNSRecord?
         if let content = single[record.name] {
@@ -56,15 +59,16 @@ struct OwnRecords: Sendable {
         return found?.recordClass == record.recordClass ? found : nil
     }
 
-    /// Whether several registrations have the record.
+    /// Whether several registrations share the record.
     func isShared(_ record: DNSRecord) -> Bool {
         guard let name = common[record.name], let place = name.place(of: record) else { return false }
         return name.moreHolders[place] != nil
     }
 
-    /// Returns the records with which this host answers the questions. This host's own query must list them as known
-    /// answers. Otherwise other hosts would expect a response, receive none, and remove the records from their caches
-    /// (RFC 6762 §10.5).
+    /// Returns the records with which this host answers the questions.
+    ///
+    /// This host's own query must list these records as known answers. Otherwise other hosts would expect a response,
+    /// receive none, and remove the records from their caches (RFC 6762 §10.5).
     func knownAnswers(to questions: [DNSQuestion]) -> [DNSRecord] {
         questions.flatMap { question in
             self[question.name].filter { question.matches($0) }.map { record in
@@ -150,7 +154,7 @@ extension OwnRecords.Common {
         records.removeLast()
     }
 
-    /// Changes the position that the index contains for a record. A `nil` position removes the record from the index.
+    /// Changes a record's position in the index. With `nil`, removes the record from the index.
     private mutating func move(_ place: Int, to new: Int?) {
         guard !places.isEmpty else { return }
         let hash = Self.hash(records[place])

@@ -1,20 +1,24 @@
 internal import CausewayTypes
 internal import DequeModule
 
-/// Limits the sending rate, so that the receivers' socket buffers do not overflow, for example when thousands of
-/// services are announced or queried at once.
+/// Limits the rate of outgoing messages, so that the socket buffers of receivers do not overflow. Without the limit, a
+/// host that announces or queries thousands of services could overflow them.
 ///
-/// This type reads no clock. Multicast and unicast messages alternate. Each record is multicast at most once per second
-/// (RFC 6762 §6), so other hosts' queries cannot make the multicast queue grow without limit. This host's own queries
-/// could do this, because each query lists all known answers. The multicast queue therefore holds at most ``byteLimit``
-/// bytes. The number of waiting unicast messages is also limited, because a peer that gets no reply asks again.
+/// This type reads no clock. It sends multicast and unicast messages alternately.
+///
+/// The multicast queue contains replies to other hosts and this host's own queries. Each record is multicast at most
+/// once per second (RFC 6762 §6), so the replies cannot make the queue grow without limit. The host's own queries
+/// could, because each query lists all known answers. The queue therefore holds at most ``byteLimit`` bytes.
+///
+/// The number of waiting unicast messages is also limited. Messages may be dropped at this limit, because a peer that
+/// gets no reply asks again.
 package struct PacketPacer: Sendable {
     /// Maximum number of messages sent at once after a pause.
     package static let burst = 48
     /// Maximum rate in messages per second, after ``burst`` messages were sent at once.
     package static let rate = 1_500
-    /// Maximum number of peers with waiting unicast messages. If the total number of waiting unicast messages reaches
-    /// this limit, a new message is accepted only for a peer that has none.
+    /// Maximum number of peers with waiting unicast messages. If this many unicast messages wait in total, a new
+    /// message is accepted only for a peer without waiting messages.
     package static let replyLimit = 1_024
     /// Maximum number of waiting messages for one peer.
     package static let replyShare = 256
@@ -22,11 +26,11 @@ package struct PacketPacer: Sendable {
     /// Maximum number of bytes in waiting multicast messages.
     package static let byteLimit = 32 << 20
 
-    /// A message and its destination; `nil` for the multicast group.
+    /// A message and the peer to which it is sent. If the peer is `nil`, the message is sent to the multicast group.
     package typealias Outgoing = (bytes: [UInt8], peer: MulticastPeer?)
 
-    /// The time between two bursts while messages wait. A shorter time would cause more timer wake-ups, each of which
-    /// has a cost.
+    /// The pause between two bursts of messages. A shorter pause would cause more timer wake-ups, each of which has a
+    /// cost.
     private static let pause: Duration = .milliseconds(10)
 
     private var waiting = Deque<[UInt8]>()
@@ -52,7 +56,7 @@ package struct PacketPacer: Sendable {
         waiting.append(message)
     }
 
-    /// Queues a unicast message. Drops the message if ``replyShare`` or ``replyLimit`` does not permit another one.
+    /// Queues a unicast message. If ``replyShare`` or ``replyLimit`` is reached, the message is dropped.
     package mutating func add(_ message: [UInt8], to peer: MulticastPeer) {
         if let others = replies[peer] {
             guard others.count < Self.replyShare, replyCount < Self.replyLimit else { return }

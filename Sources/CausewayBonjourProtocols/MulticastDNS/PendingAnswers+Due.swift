@@ -1,16 +1,19 @@
 internal import CausewayWire
 
 extension PendingAnswers {
-    /// The time at which the answer to a query is due.
+    /// When a host must answer a query, with the properties of this time.
     struct Due: Sendable {
         var time: Duration
-        /// Whether the time is random, to avoid collisions with other hosts. A query can arrive a second time over the
-        /// other address family. The second copy does not change a random time: the earlier of two random times would
-        /// not be uniformly distributed (RFC 6762 §6).
+        /// Whether the time is random. A random time avoids collisions with the answers of other hosts.
+        ///
+        /// The same query can arrive a second time over the other address family. The second copy does not change a
+        /// random time. If the earlier of two random times were used, the times would not be uniformly distributed (RFC
+        /// 6762 §6).
         var isRandom = false
         /// Whether the answer defends a name against a probe.
         var isDefence = false
-        /// The number of times to repeat the answer; greater than 0 if the querier seems to have missed earlier answers.
+        /// How many times the answer is repeated. Greater than 0 only if the querier seems to have missed earlier
+        /// answers.
         var repeats = 0
 
         init(_ time: Duration, isRandom: Bool = false, isDefence: Bool = false, repeats: Int = 0) {

@@ -1,7 +1,7 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Answers that are not yet due, and the time of each record's latest multicast.
+/// The answers that are not yet due. Also stores when each record was last sent by multicast.
 struct PendingAnswers: Sendable {
     /// Minimum time before a record is multicast again (RFC 6762 §6).
     static let spacing: Duration = .seconds(1)
@@ -9,36 +9,42 @@ struct PendingAnswers: Sendable {
     private static let defenceSpacing: Duration = .milliseconds(250)
     /// Answers that are due within this time are sent with earlier answers (RFC 6762 §6.4).
     static let gathering: Duration = .milliseconds(120)
-    /// The maximum number of peers with pending unicast answers. While this number is reached, unicast answers to other
-    /// peers are dropped, and these peers must ask again.
+    /// The maximum number of peers for which unicast answers are pending. Unicast answers to further peers are dropped,
+    /// so these peers must ask again.
     private static let peerLimit = 256
-    /// Maximum number of stored queriers per record. If more ask, the record is sent regardless of known answers.
+    /// Maximum number of stored queriers per record. If more queriers ask for a record, the record is sent even if they
+    /// list it as a known answer.
     private static let askerLimit = 16
-    /// Limits for repeating a multicast answer that a querier has missed: the maximum number of repeats
-    /// (`repeatLimit`), and the maximum number of records in an answer that is repeated (`repeatedLimit`).
+    /// Limits for the repetition of a multicast answer, which is sent again for a querier that has missed it.
+    ///
+    /// `repeatLimit` is the maximum number of repetitions. An answer with more than `repeatedLimit` records is not
+    /// repeated.
     private static let repeatLimit = 3
     private static let repeatedLimit = 256
-    /// Delay before a unicast answer's second copy, which is sent in case the first copy is lost. Multicasts use both
-    /// address families, but a unicast answer uses only one. A querier that misses the answer would ask again only
-    /// after a second.
+    /// The delay before the second copy of a unicast answer. The second copy is needed if the first one is lost.
+    ///
+    /// A multicast message is sent over both address families, but a unicast answer only over one. A querier that
+    /// misses the answer would ask again only after a second.
     static let directGap: Duration = .milliseconds(40)
-    /// A unicast answer with more records than this is not repeated, because it needs several packets.
+    /// The maximum number of records in a unicast answer that is sent twice. A larger answer needs several packets, and
+    /// is sent only once.
     private static let directRepeatedLimit = 8
-    /// After this number of unicast answers within a second, unicast answers are not repeated: many hosts are joining,
-    /// and each asks all others.
+    /// The limit of unicast answers per second. Above this limit, unicast answers are not repeated. At such a rate,
+    /// many hosts are joining the network, and each of them asks all others.
     private static let crowd = 8
 
     private struct Waiting: Sendable {
         /// The earliest time at which the answer may be sent.
         var earliest: Duration
-        /// The queriers to answer. A querier that lists the record as a known answer is removed (RFC 6762 §7.2).
+        /// The queriers that wait for this answer. A querier that lists the record as a known answer is removed from
+        /// the set (RFC 6762 §7.2).
         var askers: Set<MulticastPeer> = []
-        /// Whether the record is sent regardless of known answers.
+        /// Whether to send the record by multicast even if all queriers already know it.
         var isForAll = false
-        /// The number of repeats left, for queriers that seem to have missed the answer. The repeats follow after one,
-        /// three and seven seconds.
+        /// The number of times that the answer is still to be repeated, for queriers that seem to have missed it. The
+        /// repeats follow after one, three and seven seconds.
         var repeats = 0
-        /// The delay before the next repeat; doubles each time.
+        /// The delay before the answer's next repeat. The delay doubles with each repeat.
         var gap = PendingAnswers.spacing
         /// Whether the answer was sent before.
         var isRepeat = false
@@ -64,22 +70,24 @@ struct PendingAnswers: Sendable {
     private var directDues = DeadlineIndex<MulticastPeer>()
     /// The sending times of the latest unicast answers, at most ``crowd`` times.
     private var directTimes: [Duration] = []
-    /// Unicast answers that were repeated within the past second. The querier may be unreachable, and the records are
-    /// then multicast. The records are stored here, because other messages may be processed before it is known whether
-    /// the querier is reachable.
+    /// Unicast answers that were sent again within the past second. They are stored, because the querier may turn out
+    /// to be unreachable. Their records are then sent by multicast.
+    ///
+    /// Other messages may be processed before it is known whether the querier is reachable.
     private var unconfirmed: [MulticastPeer: (records: [DNSRecord], time: Duration)] = [:]
-    /// Removed records that are part of waiting unicast answers. A record must not be sent after its goodbye.
+    /// Records that were removed while they waited in a unicast answer. Their goodbye was sent, so they must not be
+    /// sent after it.
     private var dropped: Set<DNSRecord> = []
     private var sent = SendingTimes()
-    /// Maximum capacity of the empty table `waiting`. A table that has grown larger is released when no multicast
-    /// answer waits.
+    /// The maximum capacity that the table `waiting` keeps while it is empty. If the capacity is larger and no
+    /// multicast answer waits, the table is released.
     private static let keptCapacity = 512
-    /// Peers whose query announced more known answers, and until when to wait for these answers.
+    /// Peers whose query announced more known answers. The value is the time until which to wait for these answers.
     private var expected: [MulticastPeer: Duration] = [:]
 
     // MARK: Adding answers
 
-    /// Adds a multicast answer for all hosts, to be sent as soon as permitted.
+    /// Adds records to send by multicast to all hosts. Each record is sent as soon as the rate limit permits.
     mutating func add(_ records: [DNSRecord], at now: Duration) {
         for record in records {
             let due = earliest(record, Self.spacing, at: now)
@@ -97,7 +105,8 @@ struct PendingAnswers: Sendable {
             let old = entry.isRepeat ? nil : dues[record]
             entry.earliest = min(entry.earliest, earliest)
             if entry.askers.count < Self.askerLimit { entry.askers.insert(peer) } else { entry.isForAll = true }
-            // A new answer replaces a pending repeat of an earlier answer, and is itself repeated `repeats` times.
+            // If a repeat of an earlier answer is pending, the new answer replaces it. The new answer is then repeated
+            // `repeats` times.
             entry.repeats = entry.isRepeat ? repeats : max(entry.repeats, repeats)
             entry.gap = Self.spacing
             entry.isRepeat = false
@@ -115,8 +124,8 @@ struct PendingAnswers: Sendable {
     mutating func add(_ records: [DNSRecord], to peer: MulticastPeer, _ due: Due, now: Duration) {
         guard !records.isEmpty, direct.count < Self.peerLimit || direct[peer] != nil else { return }
         if !dropped.isEmpty { dropped.subtract(records) }
-        // If a unicast answer to this querier, or its second copy, is still pending, send its records together with the
-        // new records.
+        // An earlier unicast answer to this querier may still be pending, or the repetition of one. If so, send its
+        // records together with the new ones.
         let old = direct[peer]?.records ?? []
         let oldDue = direct[peer]?.isRepeat == false ? directDues[peer] : nil
         let present = Set(old)
@@ -124,21 +133,22 @@ struct PendingAnswers: Sendable {
         directDues[peer] = due.time(after: oldDue, at: now)
     }
 
-    /// Whether the record's latest multicast is longer ago than a quarter of its TTL. The record should then be
+    /// Whether more than a quarter of the record's TTL has passed since its latest multicast. The record should then be
     /// multicast as well as unicast (RFC 6762 §5.4).
     func isStale(_ record: DNSRecord, at now: Duration) -> Bool {
         guard let age = sent.age(of: record, at: now) else { return true }
         return age > .seconds(Int64(record.timeToLive)) / 4
     }
 
-    /// Whether the record was multicast so recently that it must not be multicast again (RFC 6762 §6).
+    /// Returns whether the record was multicast within the past second. Such a record must not be multicast again yet
+    /// (RFC 6762 §6).
     func isRecent(_ record: DNSRecord, at now: Duration) -> Bool {
         sent.age(of: record, at: now).map { $0 < Self.spacing } ?? false
     }
 
     // MARK: Removing answers
 
-    /// Notes that a query announced more known answers (RFC 6762 §7.2).
+    /// Records that a peer's query announced more known answers (RFC 6762 §7.2).
     mutating func expectMore(of peer: MulticastPeer, until time: Duration, at now: Duration) {
         if expected.count >= Self.peerLimit { expected = expected.filter { $0.value > now } }
         if expected.count < Self.peerLimit { expected[peer] = time }
@@ -163,7 +173,8 @@ struct PendingAnswers: Sendable {
         }
     }
 
-    /// Cancels repeats of records that the querier now lists as known answers: the querier has received the records.
+    /// Cancels repeated answers to a querier. The querier lists these records as known answers, so it has received
+    /// them.
     mutating func arrived(_ known: Set<DNSRecord>, at peer: MulticastPeer) {
         for record in known where waiting[record]?.isRepeat == true {
             waiting[record]?.askers.remove(peer)
@@ -171,11 +182,11 @@ struct PendingAnswers: Sendable {
         }
     }
 
-    /// Extends the wait, because the querier announced more known answers again (TC bit).
+    /// Waits longer for a peer's known answers, because the peer announced more of them again (TC bit).
     mutating func postpone(_ peer: MulticastPeer, to time: Duration) {
         guard expected[peer] != nil else { return }
-        // Do not change multicast answers' due times here, because updating thousands of records for each message would
-        // be slow. ``takeMulticast(at:)`` corrects each due time when that time has come.
+        // Do not change the due times of multicast answers here. An update of thousands of records for each message
+        // would be slow. When a due time has come, ``takeMulticast(at:)`` corrects it.
         expected[peer] = time
         if let due = directDues[peer] { directDues[peer] = max(due, time) }
     }
@@ -186,7 +197,7 @@ struct PendingAnswers: Sendable {
         dues[record] = nil
     }
 
-    /// Removes records that this host no longer has.
+    /// Removes answers with records that this host no longer has.
     mutating func drop(_ records: [DNSRecord]) {
         for record in records {
             forget(record)
@@ -195,7 +206,7 @@ struct PendingAnswers: Sendable {
         if !direct.isEmpty { dropped.formUnion(records) }
     }
 
-    /// Notes that a record was multicast, and removes its waiting answer.
+    /// Notes that a DNS record was sent by multicast, and removes the waiting answer with this record.
     mutating func wasSent(_ record: DNSRecord, at now: Duration) {
         sent.note(record, at: now)
         forget(record)
@@ -217,8 +228,8 @@ struct PendingAnswers: Sendable {
         return actions
     }
 
-    /// Removes and returns the answers that are due, and further answers that may be sent in the same message (RFC 6762
-    /// §6.4).
+    /// Removes and returns the answers that are due. Also returns further answers that may be sent in the same message
+    /// (RFC 6762 §6.4).
     private mutating func takeMulticast(at now: Duration) -> [DNSRecord] {
         guard let next = dues.next, next <= now else { return [] }
         var taken: [DNSRecord] = []
@@ -241,7 +252,7 @@ struct PendingAnswers: Sendable {
         return taken
     }
 
-    /// Schedules the next repeat.
+    /// Schedules the next repeat of an answer that was just sent.
     private mutating func sayAgain(_ record: DNSRecord, _ said: Waiting, at now: Duration) {
         var entry = said
         entry.earliest = now + said.gap
@@ -252,8 +263,8 @@ struct PendingAnswers: Sendable {
         dues[record] = entry.earliest
     }
 
-    /// Returns when the wait for a querier's known answers ends. Returns `nil` if several queriers or all hosts need
-    /// the record, or if no more known answers are expected from the only querier.
+    /// Returns the time at which the wait for a querier's known answers ends. Returns `nil` if several queriers or all
+    /// hosts need the record. Also returns `nil` if the only querier will send no more known answers.
     private func patience(for entry: Waiting, at now: Duration) -> Duration? {
         guard !entry.isForAll, entry.askers.count == 1, let peer = entry.askers.first, let time = expected[peer],
             time > now
@@ -262,7 +273,7 @@ struct PendingAnswers: Sendable {
     }
 
     private func mayHurry(_ entry: Waiting, at now: Duration) -> Bool {
-        // Do not send early while a querier still has known answers to send.
+        // Answer early only if no querier of this answer still has known answers to send.
         entry.earliest <= now && !entry.askers.contains { peer in expected[peer].map { $0 > now } ?? false }
     }
 

@@ -10,8 +10,8 @@ enum QueryMessages {
         var messages: [[UInt8]] = []
         var writer = DNSMessageWriter([], limit: limit)
         for question in questions where !writer.add(question) {
-            // The known answers follow the final question. Set the TC bit in this earlier message as well, so that
-            // other hosts wait for the known answers before they answer its questions (RFC 6762 §7.2).
+            // The known answers follow the final question. So set the TC bit in this earlier message as well. Other
+            // hosts then wait for the known answers before they answer these questions (RFC 6762 §7.2).
             if !known.isEmpty { writer.markTruncated() }
             messages.append(writer.finish())
             writer = DNSMessageWriter([], limit: limit)

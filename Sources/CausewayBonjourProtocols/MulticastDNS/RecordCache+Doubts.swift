@@ -1,13 +1,15 @@
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Detects two hosts that answer for the same unique name by unicast. Neither receives the other's responses; only the
-/// querier sees both.
+/// Detects conflicts between two hosts that answer by unicast for the same unique name. The two hosts do not receive
+/// each other's responses. Only the querier sees both.
 extension RecordCache {
     /// Minimum time between two checks for the same name and type.
     private static let doubtSpacing: Duration = .seconds(10)
 
-    /// Returns questions for those unique records in a unicast response that contradict another host's cached records.
+    /// Returns the questions to ask if a unicast response contradicts the cache.
+    ///
+    /// The questions are about unique records in the response that contradict another host's cached records.
     mutating func contradicted(
         by message: DNSMessage, from source: InternetAddress, at now: Duration
     ) -> [DNSQuestion] {

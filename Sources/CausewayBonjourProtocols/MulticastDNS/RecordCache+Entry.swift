@@ -10,9 +10,10 @@ extension RecordCache {
         var received: Duration
         /// When the record expires.
         private(set) var expires: Duration
-        /// Random delay for refresh times, as a fraction of the lifetime: 0 to 0.02 (RFC 6762 §5.2).
+        /// A random delay that is added to refresh times. It is a fraction of the record's lifetime, from 0 to 0.02
+        /// (RFC 6762 §5.2).
         private let jitter: Double
-        /// Whether a running question asks for the record. Other records are not refreshed.
+        /// Whether a running query asks for this record. The cache refreshes a record only if this is `true`.
         var isWatched: Bool
         /// The number of refresh times already passed.
         var refreshes = 0
@@ -20,7 +21,7 @@ extension RecordCache {
         private var misses = 0
         private var firstMiss: Duration = .zero
         private var lastMiss: Duration = .zero
-        /// When the latest unicast response that contradicted the record arrived from another host.
+        /// The time at which another host last contradicted this record with a unicast response.
         var lastDoubt: Duration?
 
         init(record: DNSRecord, source: InternetAddress?, received: Duration, jitter: Double, isWatched: Bool) {
@@ -37,17 +38,18 @@ extension RecordCache {
         /// The approximate memory use in bytes.
         var byteCount: Int { record.byteCount }
 
-        /// The next refresh time, at 80, 85, 90 or 95 % of the lifetime plus jitter (RFC 6762 §5.2). `nil` after the
-        /// fourth refresh time, and if the record's end was brought forward.
+        /// The next refresh time: 80, 85, 90 or 95 % of the lifetime, plus jitter (RFC 6762 §5.2).
+        ///
+        /// `nil` after the fourth refresh, and if the record must expire early.
         var nextRefresh: Duration? {
             guard refreshes < 4, expires == received + lifetime else { return nil }
             return received + lifetime * (0.80 + 0.05 * Double(refreshes) + jitter)
         }
 
-        /// When to refresh the record or, if no refresh is left, when the record expires.
+        /// The time at which to refresh the record. If no refresh is left, the time at which the record expires.
         var nextEvent: Duration { isWatched ? nextRefresh ?? expires : expires }
 
-        /// Lets the record expire at `time`, unless it expires earlier.
+        /// Sets the record's expiry to `time`, unless the record expires earlier anyway.
         mutating func end(by time: Duration) { expires = min(expires, time) }
 
         /// Returns the remaining lifetime in seconds, rounded down.
@@ -55,11 +57,11 @@ extension RecordCache {
             UInt32(clamping: max(expires - now, .zero).components.seconds)
         }
 
-        /// Counts another host's query. After two queries within ten seconds and no response, the record expires in a
-        /// second (passive observation of failures, RFC 6762 §10.5).
+        /// Counts another host's query that got no response. After two such queries within ten seconds, the record
+        /// expires in a second (passive observation of failures, RFC 6762 §10.5).
         ///
-        /// Queries within one second count once: the queries get one common response (RFC 6762 §6), which this host may
-        /// have missed.
+        /// Queries within one second count once, because they get one common response (RFC 6762 §6). This host may have
+        /// missed that response.
         mutating func missed(at now: Duration) {
             guard misses == 0 || now - lastMiss >= PendingAnswers.spacing else { return }
             lastMiss = now
@@ -74,8 +76,8 @@ extension RecordCache {
 }
 
 extension DNSRecordData {
-    /// Names to which the data refers, such as the target of a PTR or SRV record. A client usually looks up these names
-    /// next.
+    /// The names to which the record data refers, such as the target of a PTR or SRV record. A client usually looks up
+    /// these names next.
     var targets: [DNSName] {
         switch self {
         case .name(let name): [name]

@@ -17,18 +17,19 @@ struct RecordCache: Sendable {
     }
 
     enum Action: Equatable, Sendable {
-        /// The record has expired and was removed.
+        /// A cached record has expired and was removed.
         case expired(DNSRecord)
-        /// Query for the record, because a refresh time has passed and a question asks for the record.
+        /// Query for the record. One of its refresh times has passed, and a question still asks for it.
         case refresh(DNSRecord)
     }
 
     enum Insertion: Equatable, Sendable {
         case added
-        /// The record was already cached: its lifetime starts again or, after a goodbye, ends in a second.
+        /// The record was already in the cache. If the new record is a goodbye, the record expires after one second.
+        /// Otherwise its lifetime starts again.
         case renewed
-        /// The record was not stored: it is a goodbye for an unknown record, or the sender's share of the cache is
-        /// full.
+        /// The record was not stored. There are two possible reasons: it is a goodbye for an unknown record, or the
+        /// sender's share of the cache is full.
         case refused
     }
 
@@ -61,7 +62,7 @@ struct RecordCache: Sendable {
         groups[Key(name: name, type: type, recordClass: .internet)] == nil
     }
 
-    /// Whether an equal record is in the cache and has not expired.
+    /// Whether the cache contains an equal record that has not expired.
     func holds(_ record: DNSRecord, at now: Duration) -> Bool {
         guard let slot = groups[Key(record)]?[record.data] else { return false }
         return slots[slot].map { $0.expires > now } ?? false
@@ -199,8 +200,8 @@ struct RecordCache: Sendable {
 
     // MARK: Changes
 
-    /// Cache flush: lets other records with the same name, type and class expire after one second, except records
-    /// received within the past second (RFC 6762 §10.2).
+    /// Flushes the cache around a record (RFC 6762 §10.2). Other records with the same name, type and class expire
+    /// after one second. Records received within the past second stay.
     mutating func flush(around record: DNSRecord, at now: Duration) {
         guard let group = groups[Key(record)] else { return }
         for (data, slot) in group where data != record.data {

@@ -2,8 +2,8 @@ package import CausewayWire
 
 /// One registration's records.
 ///
-/// A service's records are created each time they are needed. A service has at least four records, derived from its
-/// name, host and attributes; with thousands of services, storing them would take much memory.
+/// A service's records are created each time they are needed, from its name, host and attributes. A service has at
+/// least four records. With thousands of services, storing these records would take much memory.
 package struct RecordSet: Sendable {
     private enum Content: Sendable {
         case list([DNSRecord])

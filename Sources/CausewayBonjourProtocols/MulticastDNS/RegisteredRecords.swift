@@ -1,35 +1,37 @@
 internal import CausewayWire
 
-/// This host's registrations, the records with which they answer queries, and the goodbyes for removed records.
+/// This host's registrations, with the records for answers to queries and the goodbye records for removed records.
 ///
-/// Methods that change registrations return the records with which this host no longer answers. The caller then removes
-/// these records from waiting answers.
+/// When a method changes registrations, it returns the records that are no longer valid answers. The caller then
+/// removes these records from waiting answers.
 struct RegisteredRecords: Sendable {
     /// The probes and announcements that are due.
     struct Due: Sendable {
         let probes: [ProbeMessages.Probe]
-        /// The registrations that answer queries now.
+        /// The registrations that have just passed probing and now answer queries.
         let established: [RegistrationID]
-        /// Records to announce, each once.
+        /// The records to announce now. The list contains each record only once.
         let announced: [DNSRecord]
-        /// The records in ``announced`` whose announcement is postponed if they were multicast within the past second.
+        /// The records in ``announced`` that may have to wait. If a record was multicast within the past second, its
+        /// announcement is postponed.
         let repeated: [DNSRecord]
     }
 
-    /// The number of announcements per registration: four, or two if there are many registrations. RFC 6762 §8.3
-    /// requires two. The third and fourth announcement are for hosts that missed the first two. Four announcements are
-    /// sent 0, 1, 3 and 7 seconds after the probes, which take at most one second.
+    /// The number of announcements per registration: four, or two if there are many registrations.
     ///
-    /// `MulticastLossTests` requires the following if half of all packets are lost, over IPv4 and IPv6. Two seconds
-    /// after a service's registration, 90 % of the hosts know the service. After nine seconds, 98 % of the hosts know
-    /// it.
+    /// RFC 6762 §8.3 requires two. The third and the fourth announcement are for hosts that missed the first two. Four
+    /// announcements are sent 0, 1, 3 and 7 seconds after the probes, which take at most one second.
+    ///
+    /// `MulticastLossTests` tests this over IPv4 and IPv6, with half of all packets lost. Two seconds after its
+    /// registration, 90 % of the hosts must know a service. After nine seconds, 98 % of the hosts must know it.
     private static let announcementCount: (few: UInt8, many: UInt8) = (few: 4, many: 2)
     private static let fewRegistrations = 100
     /// Maximum number of registrations per ``takeDue(at:acceptsUnicast:)`` call, to limit memory for their messages.
     private static let speakerLimit = 512
 
     private var registrations = RegistrationTable()
-    /// The records with which this host answers: those of registrations that are announced or established.
+    /// The records with which this host answers queries. They belong to registrations in the state announced or
+    /// established.
     private(set) var own = OwnRecords()
     private var goodbyes = Goodbyes()
 
@@ -56,9 +58,9 @@ struct RegisteredRecords: Sendable {
     /// Returns the first unique name in `content` that another registration on this host already uses with different
     /// data; `nil` if there is none.
     ///
-    /// Registrations are updated one after another, so two of them may differ for a moment without a conflict:
+    /// Registrations are updated one after another. For a moment, two of them may differ without a conflict:
     ///
-    /// - After an address change, their address records may differ. Address records are therefore ignored.
+    /// - After an address change, the address records may differ. Address records are therefore ignored.
     /// - After a change of the host's name, another registration may still have the record that `content` replaces.
     ///   This is no conflict.
     ///
@@ -88,7 +90,7 @@ struct RegisteredRecords: Sendable {
         if registration.isAnswering { own.add(registration.content) }
     }
 
-    /// Removes a registration. Its goodbyes (RFC 6762 §10.1) share messages with other goodbyes.
+    /// Removes a registration. Its goodbye records (RFC 6762 §10.1) are sent together with other goodbye records.
     mutating func remove(_ id: RegistrationID) -> [DNSRecord] {
         guard let registration = registrations[id] else { return [] }
         registrations[id] = nil
@@ -108,8 +110,8 @@ struct RegisteredRecords: Sendable {
         let gone = old.records.filter { !records.contains($0) }
         var new = old
         let isRenamed = new.recordsChanged(to: content, at: now)
-        // In caches, a new unique record replaces the old records with its name and type, so the old records need no
-        // goodbyes.
+        // When a new unique record arrives, caches replace the old records with the same name and type. So the old
+        // records need no goodbyes.
         let replaced = Set(records.filter(\.flushesCache).map { RecordCache.Key($0) })
         if old.isAnswering {
             let left = gone.filter { !$0.flushesCache || !replaced.contains(RecordCache.Key($0)) }
@@ -119,7 +121,7 @@ struct RegisteredRecords: Sendable {
         return unanswered(old.records)
     }
 
-    /// Changes a registration's state, and updates ``own``.
+    /// Changes the state of a registration. Also updates ``own``, which contains the records for this host's answers.
     mutating func change(_ id: RegistrationID, _ body: (inout MulticastRegistration) -> Void) -> [DNSRecord] {
         let wasAnswering = registrations[id]?.isAnswering
         registrations.change(id, body)
@@ -134,13 +136,12 @@ struct RegisteredRecords: Sendable {
         return unanswered(registration.records)
     }
 
-    /// Returns the given records except those with which this host still answers, because another registration has them
-    /// too.
+    /// Returns the records that this host no longer answers. Leaves out records that another registration still has.
     private func unanswered(_ records: [DNSRecord]) -> [DNSRecord] { records.filter { own.held($0) != $0 } }
 
     // MARK: Goodbyes
 
-    /// Whether goodbyes are due at once.
+    /// Whether goodbyes must be sent immediately.
     var hasUnsentGoodbyes: Bool { goodbyes.hasUnsent }
 
     /// Whether goodbyes must still be sent or repeated.
@@ -152,7 +153,7 @@ struct RegisteredRecords: Sendable {
     /// Removes and returns the records that need a first goodbye, and schedules the repeats.
     mutating func takeFirstGoodbyes(at now: Duration) -> [DNSRecord] { goodbyes.takeFirst(besides: own, at: now) }
 
-    /// Returns the records whose repeated goodbye is due.
+    /// Returns the records for which a repeated goodbye is due.
     mutating func takeRepeatedGoodbyes(at now: Duration) -> [DNSRecord] {
         // Send no repeated goodbye for a record if the record or its name was registered again.
         goodbyes.takeRepeated(at: now).filter { own.held($0) == nil && !registrations.holds($0.name) }
@@ -168,10 +169,10 @@ struct RegisteredRecords: Sendable {
         return registrations.earliestDue.map { min($0, goodbye) } ?? goodbye
     }
 
-    /// Advances the registrations that are due. Returns their probes and announcements.
+    /// Advances the due registrations, and returns their probes and announcements.
     ///
-    /// A record that several registrations share is never in ``Due/repeated``: another registration's announcement may
-    /// have included it.
+    /// The records in ``Due/repeated`` belong to only one registration. A record that several registrations share is
+    /// left out, because another registration's announcement may have included it.
     ///
     /// - Parameter acceptsUnicast: Whether unicast responses can arrive.
     mutating func takeDue(at now: Duration, acceptsUnicast: Bool) -> Due {
@@ -184,8 +185,8 @@ struct RegisteredRecords: Sendable {
         for _ in 0..<Self.speakerLimit {
             guard let id = registrations.popDue(at: now) else { break }
             var actions: [MulticastRegistration.Action] = []
-            // Ignore the result, which lists the records that are no longer answered. It is empty here: a registration
-            // that answers queries continues to answer them.
+            // The result lists the records that this host no longer answers. Ignore the list, because it is empty here:
+            // a registration that answers queries continues to answer them.
             _ = change(id) { registration in
                 registration.announcementCount = announcements
                 actions = registration.advance(to: now)
@@ -193,8 +194,8 @@ struct RegisteredRecords: Sendable {
             guard let registration = registrations[id] else { continue }
             for action in actions {
                 switch action {
-                // Only the first probe asks for unicast responses. If other programs share the port, a unicast response
-                // may not reach this process, but the multicast responses to later probes do.
+                // Only the first probe asks for unicast responses. If other programs share the port, this process may
+                // miss a unicast response. It still receives the multicast responses to later probes.
                 case .probe(let isFirst): probes.append((registration, acceptsUnicast && isFirst))
                 case .established: established.append(id)
                 case .announce(let isFirst):
@@ -209,6 +210,6 @@ struct RegisteredRecords: Sendable {
 }
 
 extension DNSRecord {
-    /// Whether both records have the same name and type. If the records are unique, only one of them can be right.
+    /// Whether both records have the same name and type. If they are unique records, only one of them can be right.
     fileprivate func isAlternative(to other: DNSRecord) -> Bool { name == other.name && type == other.type }
 }

@@ -1,8 +1,9 @@
 internal import CausewayWire
 
-/// A link's registrations, by identifier, by unique name and by the time of the next probe or announcement.
+/// The registrations on one link. They can be found by identifier, by unique name, and by the time of the next probe or
+/// announcement.
 struct RegistrationTable: Sendable {
-    /// One name's registrations. Usually there is only one, which needs no array.
+    /// The registrations that own one name. Usually there is only one, and no array is needed.
     private struct Owners: Sendable {
         var first: RegistrationID
         var others: [RegistrationID] = []
@@ -10,15 +11,16 @@ struct RegistrationTable: Sendable {
 
     private var registrations: [RegistrationID: MulticastRegistration] = [:]
     private var times = DeadlineIndex<RegistrationID>()
-    /// The registrations per unique name, in any phase.
+    /// For each unique name, its registrations in any phase.
     private var owners: [DNSName: Owners] = [:]
 
     var count: Int { registrations.count }
 
-    /// The registrations' identifiers, sorted, so that equal random seeds give equal delays and messages.
+    /// The identifiers of the registrations. They are sorted, so that a test with the same random seed always produces
+    /// the same delays and messages.
     var ids: [RegistrationID] { registrations.keys.sorted { $0.rawValue < $1.rawValue } }
 
-    /// When the next probe or announcement is due.
+    /// The earliest time at which a registration must send a probe or an announcement.
     var earliestDue: Duration? { times.next }
 
     subscript(id: RegistrationID) -> MulticastRegistration? {
@@ -36,11 +38,12 @@ struct RegistrationTable: Sendable {
 
     func holds(_ name: DNSName) -> Bool { owners[name] != nil }
 
-    /// Returns a registration whose probe or announcement is due, and removes its due time from the table. The next
-    /// change of the registration sets a new due time.
+    /// Returns a registration whose probe or announcement is due. Removes its due time from the table.
+    ///
+    /// The registration gets a new due time with its next change.
     mutating func popDue(at now: Duration) -> RegistrationID? { times.popDue(at: now) }
 
-    /// Changes a registration's state, but not its records.
+    /// Changes the state of a registration. `body` must not change the registration's records.
     mutating func change(_ id: RegistrationID, _ body: (inout MulticastRegistration) -> Void) {
         guard var registration = registrations[id] else { return }
         body(&registration)

@@ -7,13 +7,13 @@ internal import CausewayWire
 /// repeated. The type reads no clock and stores at most ``limit`` queriers.
 struct RepeatedQuestions: Sendable {
     static let limit = 1_024
-    /// How long a querier is stored. This is less than 96 seconds (80 % of TTL 120), after which a host asks again
-    /// although no answer was lost.
+    /// How long a querier is stored. This is less than 96 seconds, which is 80 % of the usual TTL of 120 seconds. After
+    /// 96 seconds, a host asks again even if no answer was lost.
     private static let memory: Duration = .seconds(90)
     /// Maximum time between copies of one question. A question arrives over both address families, and links may duplicate it.
     private static let copies: Duration = .milliseconds(500)
 
-    /// A host that has asked a question. Its IPv4 address, IPv6 address or both are known.
+    /// A host that has asked a question. At least one of its two addresses is known: IPv4 or IPv6.
     private struct Asker: Sendable {
         var ipv4: InternetAddress?
         var ipv6: InternetAddress?
@@ -32,22 +32,25 @@ struct RepeatedQuestions: Sendable {
         /// Tolerance for late timers and packet delay, in addition to 1 % of the interval.
         private static let tolerance: Duration = .milliseconds(150)
 
-        /// Expected seconds until the next question; `nil` if the latest question belongs to no series.
+        /// The expected seconds until the next question in the series; `nil` if the latest question belongs to no
+        /// series.
         private(set) var interval: Int64?
-        /// Whether two consecutive intervals fit the series. One interval alone may be chance.
+        /// Whether two intervals in a row match the series of a querier without answers. One matching interval can be a
+        /// coincidence.
         private(set) var isConfirmed = false
 
         /// - Parameter isFirst: Whether the question begins a series. Only the first question permits unicast (RFC 6762 §5.4).
         init(isFirst: Bool) { interval = isFirst ? 1 : nil }
 
-        /// Processes a question that arrived `gap` after the previous question.
+        /// Processes a question. `gap` is the time since the previous question.
         mutating func advance(by gap: Duration) {
             let seconds = Int64((gap / .seconds(1)).rounded())
             let error = gap - .seconds(seconds)
             let isWhole = max(error, .zero - error) <= Self.tolerance + gap / 100
-            // The intervals double: 1, 2, 4 seconds and so on. If questions in between were lost, the gap is a sum of
-            // consecutive intervals, for example 2 + 4 = 6 seconds (binary 110). The lowest 1 bit (2) is the interval
-            // that was expected. The gap plus this bit (8) is the next interval.
+            // The intervals between a querier's questions double: 1, 2, 4 seconds and so on. If questions were lost,
+            // the gap between two received questions is a sum of consecutive intervals. Example: 2 + 4 = 6 seconds
+            // (binary 110). The lowest 1 bit of the gap (2) is the interval that was expected. The gap plus this bit
+            // (8) is the next interval.
             let lowest = seconds & -seconds
             let next = seconds + lowest
             guard isWhole, seconds > 0, next & (next - 1) == 0 else { return self = Series(isFirst: false) }
@@ -55,7 +58,7 @@ struct RepeatedQuestions: Sendable {
             interval = next
         }
 
-        /// The number of times to repeat the answer. The repeats follow after 1, 3 and 7 seconds, but only before the
+        /// How many times the answer is repeated. Repeats are sent after 1, 3 and 7 seconds. No repeat is sent once the
         /// querier's next question is due.
         var repeatCount: Int {
             guard isConfirmed, let interval else { return 0 }
@@ -67,8 +70,8 @@ struct RepeatedQuestions: Sendable {
     private(set) var count = 0
     private var lastTidy: Duration = .zero
 
-    /// Stores a question that is about to be answered. Returns the number of times to repeat the answer; greater than 0
-    /// if the querier's repeated questions show that earlier answers were lost.
+    /// Stores a question that is about to be answered. Returns how often to repeat the answer. The number is greater
+    /// than 0 if the querier's repeated questions show that earlier answers were lost.
     mutating func note(_ question: DNSQuestion, from address: InternetAddress, at now: Duration) -> Int {
         var key = question
         // Questions that differ only in the QU bit count as equal.
@@ -91,8 +94,10 @@ struct RepeatedQuestions: Sendable {
         return asker.series.repeatCount
     }
 
-    /// Finds a host by its address. If the address is unknown, and exactly one host has only an address of the other
-    /// family, returns that host: both addresses probably belong to it.
+    /// Finds a host by its address.
+    ///
+    /// If the address is unknown, the host may be known only by an address in the other family. If there is exactly one
+    /// such host, returns it, because both addresses probably belong to it.
     private func index(of address: InternetAddress, _ isIPv4: Bool, in known: [Asker]) -> Int? {
         if let same = known.firstIndex(where: { $0[isIPv4] == address }) { return same }
         let others = known.indices.filter { known[$0][isIPv4] == nil }

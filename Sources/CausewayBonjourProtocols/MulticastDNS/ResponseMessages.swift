@@ -49,8 +49,7 @@ enum ProbeMessages {
     private static func make(_ probes: [Probe], _ limit: Int) -> [[UInt8]] {
         var messages: [[UInt8]] = []
         var rest = probes[...]
-        // Successive messages hold similar numbers of probes. For each message, first try the number of probes in the
-        // previous message.
+        // Each message has room for about as many probes as the message before it. So try this number first.
         var count = 1
         while !rest.isEmpty {
             count = min(count, rest.count)

@@ -22,7 +22,7 @@ struct ResponseSchedule: Sendable {
     private struct Answers {
         var unicast: [DNSRecord] = []
         var multicast: [DNSRecord] = []
-        /// The number of times to repeat the answers; greater than 0 if the querier seems to have missed earlier
+        /// How many times the answers are sent again. The number is above 0 if the querier seems to have missed earlier
         /// answers.
         var repeats = 0
         var isEmpty: Bool { unicast.isEmpty && multicast.isEmpty }
@@ -44,7 +44,8 @@ struct ResponseSchedule: Sendable {
         pending.arrived(known, at: arrival.peer)
         let answers = collect(message, arrival, own, knowing: known, at: now)
         if !arrival.isFull {
-            // An address beyond the link may be forged, to direct replies at another host (RFC 6762 §11).
+            // An address beyond the link may be forged, to direct the reply at another host (RFC 6762 §11). So answer
+            // only hosts on the link.
             guard !answers.isEmpty, arrival.isOnLink else { return .unanswered }
             return .legacy(answers.unicast + answers.multicast)
         }
@@ -70,8 +71,8 @@ struct ResponseSchedule: Sendable {
             let found = own.answers(to: question, knowing: known)
             if !found.isEmpty, arrival.isFull, message.authorities.isEmpty {
                 let repeats = queriers.noteQuestion(question, from: arrival, at: now)
-                // If the link lost packets within the last minute, repeat the answer once to a querier without known
-                // answers.
+                // If the link lost packets within the last minute, send the answer once more. Do this only for a
+                // multicast query that lists no known answers.
                 let isLossy = queriers.isLossy(at: now) && arrival.isMulticast && known.isEmpty
                 answers.repeats = max(answers.repeats, repeats, isLossy ? 1 : 0)
             }
@@ -85,7 +86,8 @@ struct ResponseSchedule: Sendable {
         return answers
     }
 
-    /// Schedules the answers: at once for unique records and for defences, otherwise after a random delay.
+    /// Schedules the answers. Answers with unique records are sent at once. So are answers that defend a name against a
+    /// probe. Other answers get a random delay.
     private mutating func give(
         _ answers: Answers, _ message: DNSMessage, _ arrival: MulticastArrival, at now: Duration,
         using random: inout any RandomNumberGenerator & Sendable
@@ -98,7 +100,7 @@ struct ResponseSchedule: Sendable {
             delay = .random(in: Self.truncatedDelay, using: &random)
             pending.expectMore(of: arrival.peer, until: now + delay, at: now)
         } else if !isProbe, !isUnique || message.questions.count > 1 {
-            // Only this host answers for unique names, so their answers need no random delay (RFC 6762 §6).
+            // Only this host answers for its unique names. So these answers need no random delay (RFC 6762 §6).
             delay = .random(in: Self.sharedDelay, using: &random)
         }
         let due = PendingAnswers.Due(
@@ -126,69 +128,71 @@ struct ResponseSchedule: Sendable {
         guard arrival.isOnLink else { return (answers.unicast, []) }
         guard !isProbe else { return ([], []) }
         let stale = answers.unicast.filter { answers.repeats > 0 || pending.isStale($0, at: now) }
-        // Do not multicast larger responses in addition, because they would burden the link. They would also show no
-        // conflict, because they contain no additional records.
+        // A larger response is not sent by multicast in addition, because it would burden the link. It contains no
+        // additional records, so it would not show a conflict either.
         guard isNew, stale.count < answers.unicast.count, answers.unicast.count <= OwnRecords.explainedAnswerLimit
         else { return (stale, []) }
         let known = Set(stale)
         return (stale, answers.unicast.filter { !known.contains($0) })
     }
 
-    /// Multicasts a unicast answer's records because the querier's link-layer address could not be resolved. Address
-    /// resolution needs two more packets, and the kernel retries it only after a second.
+    /// Sends the records of a unicast answer by multicast, because the querier's link-layer address could not be
+    /// resolved. Resolving the address needs two more packets, and the kernel tries this again only after a second.
     mutating func neighbourUnresolved(_ peer: MulticastPeer, _ own: OwnRecords, at now: Duration) {
         queriers.neighbourUnresolved(at: now)
         let records = pending.takeUnconfirmed(of: peer).filter { own.isAnswer($0) && !pending.isRecent($0, at: now) }
         pending.add(records, for: peer, PendingAnswers.Due(now), now: now)
     }
 
-    /// Whether more known answers from the peer may follow.
+    /// Returns whether the peer may send more known answers for its query.
     func expectsMore(of peer: MulticastPeer) -> Bool { pending.expectsMore(of: peer) }
 
     // MARK: Own records
 
-    /// Processes another host's multicast record that is equal to this host's record `own`, except for its TTL.
+    /// Processes a multicast record of another host. It equals this host's record `own`, but its TTL may differ.
     mutating func heard(_ record: DNSRecord, equalTo own: DNSRecord, at now: Duration) {
-        // Another host has given the answer, so this host does not give it (RFC 6762 §7.4).
+        // Another host has given this answer, so this host need not send it (RFC 6762 §7.4).
         if record.timeToLive >= own.timeToLive { pending.forget(own) }
         // The other host's TTL is less than half the correct one: announce the correct one (RFC 6762 §6.6).
         if record.timeToLive < own.timeToLive / 2 { pending.add([own], at: now) }
     }
 
-    /// Processes another host's multicast NSEC record that is equal to this host's NSEC record `own`, except for its
-    /// TTL. A short TTL is not corrected, because it can be right for another missing type.
+    /// Processes another host's multicast NSEC record that equals this host's record `own`, or differs from it only in
+    /// the TTL. A short TTL is not corrected, because it can be right for another missing type.
     mutating func heard(_ record: DNSRecord, equalToNegative own: DNSRecord) {
-        // Another host has given the answer, so this host does not give it (RFC 6762 §7.4).
+        // Another host has already sent this answer. So this host must not send it (RFC 6762 §7.4).
         if record.timeToLive >= own.timeToLive { pending.forget(own) }
     }
 
-    /// Removes waiting answers, because this host no longer has the records.
+    /// Removes the waiting answers that contain records which this host no longer has.
     mutating func drop(_ records: [DNSRecord]) { pending.drop(records) }
 
-    /// Returns the given records that may be multicast now (RFC 6762 §6), and notes that they were multicast.
+    /// Returns those of the given records that may now be sent by multicast (RFC 6762 §6). Marks them as sent.
     mutating func multicast(_ records: [DNSRecord], at now: Duration) -> [DNSRecord] {
         let permitted = records.filter { !pending.isRecent($0, at: now) }
         for record in permitted { pending.wasSent(record, at: now) }
         return permitted
     }
 
-    /// Postpones the announcement of records that were multicast within the last second, because at least a second must
-    /// pass between two multicasts (RFC 6762 §6).
+    /// Postpones the announcement of records that were multicast less than a second ago. At least a second must pass
+    /// between two multicasts of a record (RFC 6762 §6).
     mutating func postponeRecent(_ records: [DNSRecord], at now: Duration) {
         pending.add(records.filter { pending.isRecent($0, at: now) }, at: now)
     }
 
-    /// Notes that a registration passed probing.
+    /// Records that a registration has finished probing.
     mutating func registrationEstablished(at now: Duration) { queriers.registrationEstablished(at: now) }
 
-    /// Forgets the answers and the queriers, because the interface may now be attached to another link.
+    /// Discards the pending answers and the history of queriers. The interface may now be attached to another link.
     mutating func restarted() {
         pending = PendingAnswers()
         queriers.restarted()
     }
 
-    /// Forgets the answers, and the series of repeated questions. Queriers continue a series while this host sleeps.
-    /// Without this, the host would later conclude that its answers had been lost.
+    /// Forgets the pending answers and the recorded series of repeated questions.
+    ///
+    /// Queriers continue their series while this host sleeps. If this host kept the old records, it would later
+    /// conclude that its answers had been lost.
     mutating func fellAsleep() {
         pending = PendingAnswers()
         queriers.fellAsleep()

@@ -15,14 +15,14 @@ package struct SleepProxyClient: Sendable {
         case ask(DNSQuestion)
         case stop(DNSQuestion)
         case send([UInt8], to: MulticastPeer)
-        /// A proxy accepted all records. The proxy answers queries for the records until the host wakes or the lease
-        /// ends.
+        /// A proxy accepted all records. It answers queries for them until the host wakes or the lease ends.
         case registered(leaseSeconds: UInt32)
-        /// No proxy accepted the records, or none is known.
+        /// No proxy accepted the records, or no proxy is known.
         case failed
     }
 
-    /// A host's records and the owner option that says how to wake it.
+    /// What a host registers with a sleep proxy: its records, and the owner option. The owner option states how to wake
+    /// the host.
     package struct Registration: Sendable {
         package var records: [DNSRecord]
         package var owner: DNSOwner
@@ -34,13 +34,14 @@ package struct SleepProxyClient: Sendable {
     }
 
     package static let type: DNSName = "_sleep-proxy._udp.local"
-    /// Requested lease time in seconds. The host cannot renew the lease while it sleeps.
+    /// The lease time, in seconds, that the host requests from the proxy. It is long, because the host cannot renew the
+    /// lease while it sleeps.
     package static let leaseSeconds: UInt32 = 86_400
-    /// Maximum number of known proxies. A better proxy replaces the worst one.
+    /// Maximum number of known proxies. If the list is full, a better proxy replaces the worst one.
     static let proxyLimit = 64
     /// Maximum number of proxies whose addresses are queried, the best proxies first.
     static let locatedLimit = 16
-    /// Maximum number of proxies to try. If none accepts the records, the host sleeps without a proxy.
+    /// Maximum number of sleep proxies to try. If none of them accepts the records, the host sleeps without a proxy.
     static let attemptLimit = 2
     /// Retransmission interval. It is short, because the host is about to sleep.
     static let retryInterval: Duration = .milliseconds(100)
@@ -51,7 +52,7 @@ package struct SleepProxyClient: Sendable {
 
     private(set) var proxies = SleepProxyList()
     private var conversation: SleepProxyConversation?
-    /// Proxies that were already tried for this registration.
+    /// The sleep proxies that were already tried for this registration.
     private var tried: Set<MulticastPeer> = []
     private var actions: [Action] = []
     private var isStarted = false
@@ -75,7 +76,7 @@ package struct SleepProxyClient: Sendable {
         return actions
     }
 
-    /// Addresses of known proxies, best first.
+    /// The addresses of the known sleep proxies, best first.
     package var reachable: [MulticastPeer] { proxies.reachable }
 
     /// Processes records that were added to and removed from a question's answers.
@@ -96,7 +97,7 @@ package struct SleepProxyClient: Sendable {
     /// Abandons a pending registration, because the host is awake again.
     package mutating func wake() { conversation = nil }
 
-    /// Sends the updates to the best proxy not tried yet, or reports failure.
+    /// Sends the registration to the best proxy that was not tried yet. Reports failure if there is none.
     private mutating func converse(_ registration: Registration, at now: Duration) {
         conversation = nil
         guard tried.count < Self.attemptLimit, let peer = reachable.first(where: { !tried.contains($0) }),
@@ -108,8 +109,8 @@ package struct SleepProxyClient: Sendable {
         conversation = begun
     }
 
-    /// Processes the proxy's reply. Malformed messages and messages from other peers are ignored. After an error reply
-    /// the next proxy is tried.
+    /// Processes a message from the proxy. Ignores malformed messages, and messages from other peers. If the proxy
+    /// replies with an error, tries the next proxy.
     package mutating func received(_ bytes: Span<UInt8>, from peer: MulticastPeer, at now: Duration) {
         guard let registration = conversation?.registration, let outcome = conversation?.received(bytes, from: peer)
         else { return }

@@ -1,10 +1,12 @@
 internal import CausewayWire
 
-/// A pending registration with one sleep proxy: the messages that the proxy has not confirmed, and when to repeat them.
+/// A registration with one sleep proxy that is not complete. Stores the messages that the proxy has not confirmed, and
+/// the time to repeat them.
 struct SleepProxyConversation: Sendable {
-    /// The result of a received message.
+    /// What a received message means for the registration.
     enum Outcome: Equatable {
-        /// The message is no reply, or other messages are still unconfirmed.
+        /// The registration is not complete. Either the received message is not a reply to this registration, or the
+        /// proxy has not confirmed all messages yet.
         case pending
         case refused
         case registered(leaseSeconds: UInt32)
@@ -19,7 +21,7 @@ struct SleepProxyConversation: Sendable {
     /// The shortest lease granted so far, in seconds.
     private var lease: UInt32 = .max
 
-    /// - Parameter messages: The updates by message ID; at least one. The caller sends them now.
+    /// - Parameter messages: The update messages by message ID, at least one. The caller sends them immediately.
     init(
         _ registration: SleepProxyClient.Registration, with peer: MulticastPeer, _ messages: [UInt16: [UInt8]],
         at now: Duration
@@ -35,8 +37,8 @@ struct SleepProxyConversation: Sendable {
         messages.sorted(by: { $0.key < $1.key }).map { .send($0.value, to: peer) }
     }
 
-    /// Prepares another transmission of the unconfirmed messages. Returns `false` if the maximum number of
-    /// transmissions was reached.
+    /// Counts another transmission of the unconfirmed messages and sets the time of the next one. Returns `false` if
+    /// the maximum number of transmissions was already reached.
     mutating func retry(at now: Duration) -> Bool {
         guard sent < SleepProxyClient.sendLimit else { return false }
         sent += 1

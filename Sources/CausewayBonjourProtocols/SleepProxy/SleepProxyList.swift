@@ -7,7 +7,7 @@ internal import CausewayWire
 struct SleepProxyList: Sendable {
     private struct Proxy: Sendable {
         let metrics: SleepProxyMetrics
-        /// Whether the proxy's address is queried, because it is one of the best.
+        /// Whether the proxy's address is being queried. Only the addresses of the best proxies are queried.
         var isLocated = false
         var locations: [DNSRecord] = []
         var target: DNSName? {
@@ -21,8 +21,7 @@ struct SleepProxyList: Sendable {
     private var proxies: [DNSName: Proxy] = [:]
     /// The addresses of the proxies' hosts, by host name. If a host has no entry, its addresses are not queried.
     private var addresses: [DNSName: [DNSRecordData]] = [:]
-    /// Whether a proxy was left out because of ``SleepProxyClient/proxyLimit`` since the latest query for all proxies
-    /// began.
+    /// Whether ``SleepProxyClient/proxyLimit`` has excluded a proxy. Counted from the latest query for all proxies.
     private var hasExcluded = false
 
     var count: Int { proxies.count }
@@ -37,12 +36,12 @@ struct SleepProxyList: Sendable {
 
     // MARK: Order
 
-    /// The known proxies, best first.
+    /// All known proxies. The best proxy is first.
     private var ranked: [(name: DNSName, proxy: Proxy)] {
         proxies.sorted(by: Self.isBetter).map { ($0.key, $0.value) }
     }
 
-    /// The name of the last proxy in ``ranked``, found without sorting.
+    /// The name of the least preferred proxy, which is the last in ``ranked``. This property finds it without sorting.
     private var worst: DNSName? { proxies.max(by: Self.isBetter)?.key }
 
     private static func isBetter(_ left: (key: DNSName, value: Proxy), _ right: (key: DNSName, value: Proxy)) -> Bool {
@@ -62,8 +61,7 @@ struct SleepProxyList: Sendable {
 
     // MARK: Records
 
-    /// Processes records that were added to and removed from a question's answers. Adds the resulting queries to
-    /// `actions`.
+    /// Processes a change in the answers to a question. Adds the queries that become necessary to `actions`.
     mutating func changed(
         _ question: DNSQuestion, added: [DNSRecord], removed: [DNSRecord], _ actions: inout [SleepProxyClient.Action]
     ) {
@@ -96,8 +94,8 @@ struct SleepProxyList: Sendable {
         hasExcluded = true
     }
 
-    /// Starts the query for all proxies again, if some were left out because of the maximum number and few others
-    /// remain. The cache reports each record only once, so only a new query finds the proxies that were left out.
+    /// Starts the query for proxies again. This is done if the limit excluded some proxies and only few others are
+    /// left. The cache reports each record only once, so only a new query finds the excluded proxies.
     private mutating func askAgain(_ question: DNSQuestion, _ actions: inout [SleepProxyClient.Action]) {
         guard hasExcluded, proxies.count < SleepProxyClient.locatedLimit else { return }
         hasExcluded = false

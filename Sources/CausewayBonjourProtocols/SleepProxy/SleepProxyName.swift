@@ -5,7 +5,7 @@ internal import CausewayWire
 struct SleepProxyMetrics: Comparable, Sendable {
     private var numbers: [Int]
 
-    /// Parses an instance name's first label. Returns `nil` if the label has no metrics.
+    /// Parses an instance name's first label, which begins with the metrics. Returns `nil` if the label has no metrics.
     init?(_ label: some Sequence<UInt8>) {
         let bytes = Array(label.prefix(12))
         guard bytes.count >= 11, bytes[2] == 0x2D, bytes[5] == 0x2D, bytes[8] == 0x2D else { return nil }

@@ -5,8 +5,8 @@ enum SleepProxyUpdate {
     /// The opcode UPDATE (RFC 2136 §1.3).
     static let operation: UInt8 = 5
 
-    /// Encodes the records into as few updates as possible. Returns the updates by message ID. Returns `nil` if there
-    /// are no records or too many.
+    /// Encodes the records into as few update messages as possible. Returns the messages by their ID. Returns `nil` if
+    /// there are no records or too many.
     static func messages(
         _ registration: SleepProxyClient.Registration, limit: Int, using random: inout some RandomNumberGenerator
     ) -> [UInt16: [UInt8]]? {
@@ -31,7 +31,8 @@ enum SleepProxyUpdate {
 
     /// Encodes as many records as fit into one message. Returns `nil` if not even the first record fits.
     ///
-    /// The zone is `local` (RFC 2136 §2.3). Unique records keep the cache-flush bit, which asks the proxy to defend them.
+    /// The zone is `local` (RFC 2136 §2.3). Unique records keep the cache-flush bit. This bit asks the proxy to defend
+    /// them.
     static func make(
         _ id: UInt16, _ records: ArraySlice<DNSRecord>, _ extensions: DNSExtensions, limit: Int
     ) -> ([UInt8], count: Int)? {

@@ -41,7 +41,7 @@ public final class ClientTask: Sendable {
         case running
         /// The task was cancelled; its completion handler has not been called yet.
         case cancelled
-        /// The completion handler has been called, or is about to be.
+        /// The completion handler has been called, or is about to be called.
         case completed
     }
 
@@ -50,7 +50,7 @@ public final class ClientTask: Sendable {
         var task: Task<Void, Never>?
     }
 
-    /// Performs the request, unless it was cancelled before, and returns a closure that calls the completion handler.
+    /// Performs the request, unless it was already cancelled. Returns a closure that calls the completion handler.
     typealias Work = @Sendable (_ isCancelled: Bool) async -> @Sendable (@escaping @Sendable () -> Void) -> Void
 
     private let work: Work

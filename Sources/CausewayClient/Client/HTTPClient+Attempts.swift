@@ -9,15 +9,15 @@ struct Exchange<Content: Sendable>: Sendable {
     let attempts: Int
 }
 
-/// How often one request was sent, and how often interceptors demanded that it be sent again.
+/// Counts the attempts for one request, and the repetitions that interceptors have demanded.
 private struct AttemptCounts {
     /// The maximum number of repetitions that interceptors demand, so that two interceptors cannot repeat a request
     /// forever.
     static let adviceLimit = 5
 
     var attempt = 1
-    /// The number of repetitions demanded by interceptors. It includes those demanded with ``RetryAdvice/resend``,
-    /// which ``resends`` counts separately.
+    /// The number of repetitions that interceptors have demanded. ``resends`` counts those that were demanded with
+    /// ``RetryAdvice/resend``; they count here too.
     var advised = 0
     var resends = 0
     /// The fate of the requests before the current one.
@@ -74,9 +74,9 @@ extension HTTPClient {
             }
             let failure = Self.failure(of: result.map(\.1), request, prepared, counts)
             let wait = Task.isCancelled ? nil : await wait(after: failure, prepared, &counts)
-            // `wait` is `nil` if there is no further attempt. If the task was cancelled while the interceptors were
-            // asked, the cancellation may have interrupted one of them. In that case, throw `CancellationError`
-            // instead.
+            // `wait` is `nil` if no further attempt follows. If the task was cancelled, an interceptor may have been
+            // interrupted while it decided. In that case, throw `CancellationError` instead of returning the attempt's
+            // result.
             if !Task.isCancelled, wait == nil { return try Self.exchange(result, request, counts) }
             if case .success((let content, _)) = result { discard(content) }
             guard let wait else { throw CancellationError() }
@@ -114,7 +114,8 @@ extension HTTPClient {
             isIdempotent: prepared.request.isIdempotent && !prepared.request.rules.isQueued)
     }
 
-    /// Decides about a failed attempt. Returns the wait before the next attempt; `nil` if there is none.
+    /// Decides whether to retry after a failed attempt. Returns the wait before the next attempt; `nil` if there is
+    /// none.
     private func wait(
         after failure: AttemptFailure, _ prepared: PreparedRequest, _ counts: inout AttemptCounts
     ) async -> Duration? {

@@ -1,12 +1,15 @@
 internal import CausewayURLLoading
 
 extension HTTPClient {
-    /// Gets a stored value at once, and then the fresh value.
+    /// Delivers a stored value at once, and then the fresh value from the server.
     ///
-    /// The first element is the response in the session's cache, however old, with ``ClientResponse/isFromCache``. It
-    /// is left out if there is no such response, or if the serializer does not accept it. The final element is the
-    /// server's response. The request for it is conditional (`If-None-Match`, RFC 9110 §13), so unchanged content is
-    /// not sent again; the final element then comes from the cache as well, but is known to be fresh.
+    /// The first element is the response from the session's cache, however old it is. Its
+    /// ``ClientResponse/isFromCache`` is `true`. If there is no such response, or if the serializer does not accept it,
+    /// this element is left out.
+    ///
+    /// The final element is the server's response. Its request is conditional (`If-None-Match`, RFC 9110 §13), so the
+    /// server does not send unchanged content again. In that case, the final element also comes from the cache, but it
+    /// is known to be fresh.
     ///
     /// ```swift
     /// for try await response in client.values(ClientRequest("GET", "albums"), as: .json([Album].self)) {
@@ -14,7 +17,8 @@ extension HTTPClient {
     /// }
     /// ```
     ///
-    /// Cancellation: cancels the request. The sequence fails with ``HTTPClientError`` if the server cannot be reached; the stored value was delivered before.
+    /// Cancellation: cancels the request. If the server cannot be reached, the sequence fails with ``HTTPClientError``,
+    /// after it has delivered the stored value.
     ///
     /// - Parameters:
     ///   - request: A GET request. Its ``ClientRequest/cachePolicy`` is not used.
@@ -42,8 +46,8 @@ extension HTTPClient {
 
 /// The responses from ``HTTPClient/values(_:as:)``: the stored response, if any, and the fresh response.
 public struct StoredThenFresh<Value: Sendable>: AsyncSequence, Sendable {
-    /// Returns the stored response for step 0; `nil` if no stored response can be delivered. Returns the server's
-    /// response for step 1.
+    /// A function that returns one element of the sequence. For step 0, it returns the stored response; `nil` if no
+    /// stored response can be delivered. For step 1, it returns the server's response.
     typealias Step = @Sendable (Int) async throws -> ClientResponse<Value>?
 
     private let step: Step
@@ -53,7 +57,7 @@ public struct StoredThenFresh<Value: Sendable>: AsyncSequence, Sendable {
     /// Creates the iterator. Each iterator asks the cache and the server.
     public func makeAsyncIterator() -> Iterator { Iterator(step: step) }
 
-    /// Asks the cache, and then the server.
+    /// An iterator that first asks the cache and then the server.
     public struct Iterator: AsyncIteratorProtocol {
         let step: Step
         private var position = 0

@@ -31,7 +31,7 @@ extension HTTPClient {
         var urlRequest = prepared.urlRequest
         switch prepared.source {
         case .none, .data: break
-        // The content comes from standard input: `curl ... < FILE`.
+        // The printed command reads the content from standard input, as in `curl ... < FILE`.
         case .file(let url): urlRequest.httpBodyStream = InputStream(url: url)
         case .form(let form):
             urlRequest.setValue(form.contentType, forHTTPHeaderField: "Content-Type")
@@ -42,10 +42,10 @@ extension HTTPClient {
 
     // MARK: Calls
 
-    /// Sends a request and waits for its response. If this method returns a response, the call stays in progress until
-    /// ``succeeded(_:)`` or ``failed(_:_:)`` ends it.
+    /// Sends a request and waits for its response. When this method returns a response, the call is still in progress.
+    /// The caller ends it with ``succeeded(_:)`` or ``failed(_:_:)``.
     ///
-    /// This method is not generic over the value type. Generic functions and their closures would look up the type's
+    /// This method is not generic over the value type. If it were, the method and its closures would look up the type's
     /// metadata at run time, which costs time.
     func answered(
         _ prepared: PreparedRequest, _ progress: (@Sendable (TransferProgress) -> Void)? = nil
@@ -74,7 +74,7 @@ extension HTTPClient {
         return value
     }
 
-    /// Ends a call after its value was made.
+    /// Ends a successful call after its result value was created.
     func succeeded(_ answered: AnsweredCall) {
         end(answered.number, answered.prepared, status: answered.response.statusCode)
     }
@@ -122,8 +122,8 @@ extension HTTPClient {
 
     private func ended(_ prepared: PreparedRequest) {
         running.add(-1)
-        // This request may have changed data on the server. A shared response that was requested earlier can be out of
-        // date, so later calls must not use it.
+        // This request may have changed data on the server. A shared response that was requested earlier can therefore
+        // be out of date, and later calls must not use it.
         if !prepared.request.isSafe { sharedWork.closeAll() }
     }
 
@@ -202,7 +202,7 @@ extension HTTPClient {
     }
 }
 
-/// A call with its response, before the value is made.
+/// A call whose response has arrived. The response is not yet converted to the caller's value.
 struct AnsweredCall: Sendable {
     let number: UInt64
     let prepared: PreparedRequest

@@ -41,8 +41,8 @@ extension HTTPClient {
         }
     }
 
-    /// Passes a response's content to a closure while it arrives, for stream parsers. The content is received only as
-    /// fast as the closure reads it.
+    /// Passes a response's content to a closure while it arrives. A stream parser can use this method. The client
+    /// receives the content only as fast as the closure reads it.
     ///
     /// Cancellation: ends the closure's byte sequence with an error. This method then throws `CancellationError`.
     ///
@@ -80,9 +80,9 @@ extension HTTPClient {
         }
     }
 
-    /// Reads the first bytes of a response's content, and cancels the session task. The caller includes the bytes in
-    /// the error that it throws. If reading fails, the bytes read so far are returned, because the error describes the
-    /// status and not this failure.
+    /// Reads the first bytes of a response's content, and cancels the session task. The caller adds these bytes to the
+    /// error that it throws. If reading fails, returns the bytes read so far. The reading failure is not thrown,
+    /// because the caller's error describes the status.
     private func beginning(of bytes: URLSession.AsyncBytes) async throws -> Data {
         var kept = Data()
         defer { bytes.task.cancel() }

@@ -67,7 +67,7 @@ public final class HTTPClient: Sendable {
             if let limits { gate?.setLimit(limits.limit(on: now)) }
         }
         self.gate = gate
-        // Starting the network watch also calls the closure above, which sets the limit of `gate`.
+        // Starting the network watch also calls the closure above. That closure sets the limit of `gate`.
         if limits != nil { network.start() }
     }
 

@@ -4,7 +4,7 @@ internal import CausewayWire
 enum PercentEncoding {
     /// Where encoded text is used.
     enum Place: Sendable {
-        /// A value inside a path or a query: everything but unreserved characters is encoded.
+        /// A value inside a path or a query. All characters except the unreserved ones are encoded.
         case value
         /// A path written by the program, with its slashes (RFC 3986 §3.3).
         case path
@@ -14,12 +14,13 @@ enum PercentEncoding {
         case form
     }
 
-    /// Encodes the bytes that are not permitted in the place.
+    /// Encodes the bytes that are not permitted where the text is used.
     ///
     /// - Parameters:
     ///   - text: Any text.
     ///   - place: Where the result is used.
-    ///   - keepsTriplets: Whether a percent sign before two hexadecimal digits is kept, because the text is already encoded.
+    ///   - keepsTriplets: Whether a percent sign before two hexadecimal digits is kept, because the text is already
+    ///     encoded.
     static func encoded(_ text: some StringProtocol, for place: Place, keepsTriplets: Bool = false) -> String {
         if text.utf8.allSatisfy({ isPermitted($0, in: place) }) { return String(text) }
         let bytes = Array(text.utf8)

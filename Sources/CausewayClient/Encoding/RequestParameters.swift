@@ -88,6 +88,6 @@ extension Array: RequestParameterValue where Element: RequestParameterValue {
 }
 
 extension Optional: RequestParameterValue where Wrapped: RequestParameterValue {
-    /// The texts of the wrapped value; none for `nil`.
+    /// The texts of the wrapped value. If the optional is `nil`, there are no texts.
     public var parameterTexts: [String] { self?.parameterTexts ?? [] }
 }

@@ -72,7 +72,7 @@ public struct RequestPath: ExpressibleByStringInterpolation, Hashable, Sendable,
         return count == 1 || count == 2
     }
 
-    /// Collects the parts of a literal with values.
+    /// Collects the literal parts and the interpolated values of a path literal.
     public struct StringInterpolation: StringInterpolationProtocol {
         var path = ""
         var query: String?

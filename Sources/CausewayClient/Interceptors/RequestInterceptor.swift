@@ -29,18 +29,18 @@ extension RequestInterceptor {
 
 /// An interceptor's decision about a failed attempt.
 public enum RetryAdvice: Hashable, Sendable {
-    /// Another interceptor or the policy decides.
+    /// The interceptor makes no decision. Another interceptor or the policy decides.
     case pass
     /// The request fails.
     case fail
-    /// The request is sent again after a wait, if it is idempotent. Otherwise it fails.
+    /// The request is sent again after a wait if it is idempotent. A request that is not idempotent fails.
     case retry(after: Duration)
     /// The request is sent again at once, even if it is not idempotent. Use this only if the response proves that the
-    /// server did not apply the request, such as status 401.
+    /// server did not apply the request. Status 401 is such a proof.
     case resend
 }
 
-/// An attempt that failed, or whose status is 400 or higher.
+/// An attempt without success: it failed, or the status of its response is 400 or higher.
 public struct AttemptFailure: Sendable {
     /// The request as it was sent.
     public let request: URLRequest
@@ -66,7 +66,7 @@ public struct RequestAdapter: RequestInterceptor {
     /// - Parameter change: Changes a request before each attempt.
     public init(_ change: @escaping @Sendable (inout URLRequest) async throws -> Void) { self.change = change }
 
-    /// Returns the changed request.
+    /// Returns the request after the closure has changed it.
     public func adapt(_ request: URLRequest, attempt: Int) async throws -> URLRequest {
         var request = request
         try await change(&request)

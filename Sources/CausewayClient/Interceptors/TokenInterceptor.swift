@@ -32,7 +32,8 @@ public final class TokenInterceptor: RequestInterceptor {
     /// The current token.
     public var token: String? { state.withLock { $0.token } }
 
-    /// Adds the token, after getting one if there is none. A request with an `Authorization` field is not changed.
+    /// Adds the token to the request. If there is no token yet, gets one first. A request with an `Authorization` field
+    /// is not changed.
     public func adapt(_ request: URLRequest, attempt: Int) async throws -> URLRequest {
         guard request.value(forHTTPHeaderField: "Authorization") == nil else { return request }
         let (token, generation) = state.withLock { ($0.token, $0.generation) }
@@ -54,7 +55,7 @@ public final class TokenInterceptor: RequestInterceptor {
                 _ = try await newToken(replacing: token, generation)
                 return .resend
             } catch {
-                // The 401 response is delivered: it explains more than the refresh error.
+                // Deliver the 401 response, because it explains more than the error of the token refresh.
                 return .fail
             }
         }

@@ -1,13 +1,12 @@
-/// A client's token and its replacements. If the server refuses an old token after it was replaced, the new token is
-/// kept.
+/// A client's current token. If the server refuses an older token, the current token is kept.
 struct TokenState: Sendable {
     /// The consequence of a refused token.
     enum Refusal: Equatable, Sendable {
-        /// The token has been replaced meanwhile. Use the current one.
+        /// The server refused an old token, but another token has replaced it since. Use the current token.
         case useCurrent
-        /// Get a new token. All callers with the same generation share one refresh.
+        /// Request a new token. Callers that used the same token generation share one request.
         case refresh(generation: Int)
-        /// The new token was refused as well. Another refresh would only repeat that.
+        /// Fail the request. The server has also refused the new token, and a further refresh would not help.
         case fail
     }
 

@@ -11,8 +11,8 @@ final class Activity: Sendable {
         mutating func change(by difference: Int) {
             count += difference
             guard !listeners.isEmpty else { return }
-            // Send the count under the lock, so that listeners receive the counts in order. Sending is quick: it only
-            // wakes the stream's reader.
+            // Yield the count while the lock is held, so that listeners receive the counts in order. This is quick,
+            // because it only wakes the stream's reader.
             for listener in listeners.values { listener.yield(count) }
         }
     }
@@ -42,7 +42,8 @@ final class Activity: Sendable {
     /// Changes the number of requests in progress.
     func add(_ difference: Int) { state.withLock { $0.change(by: difference) } }
 
-    /// Returns a sequence of the current number and each change. A slow reader gets the latest number.
+    /// Returns a sequence of the current number of requests and each later number. A reader that is too slow gets only
+    /// the latest number.
     func updates() -> AsyncStream<Int> {
         let (stream, feed) = AsyncStream.makeStream(of: Int.self, bufferingPolicy: .bufferingNewest(1))
         let listener = state.withLock { state in

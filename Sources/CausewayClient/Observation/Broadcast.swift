@@ -35,7 +35,7 @@ package final class Broadcast<Element: Sendable>: Sendable {
         return stream
     }
 
-    /// Sends a value, which is made only if there is a listener.
+    /// Sends a value to all listeners. `element` creates the value, and is called only if there is a listener.
     package func send(_ element: () -> Element) {
         let listeners = state.withLock { state in state.listeners.isEmpty ? [] : Array(state.listeners.values) }
         guard !listeners.isEmpty else { return }

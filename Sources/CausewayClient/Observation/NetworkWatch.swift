@@ -10,7 +10,7 @@ protocol ReachabilitySource: Sendable {
     func follow(_ body: @escaping @Sendable () -> Void) -> @Sendable () -> Void
 }
 
-/// This computer's network state on the route to one host.
+/// Reports whether this computer's network has a route to one host.
 struct SystemReachability: ReachabilitySource {
     /// The host's address; `nil` if the host is a name. The path to an address can differ from the path to other hosts.
     private let address: NWEndpoint?
@@ -39,8 +39,10 @@ struct SystemReachability: ReachabilitySource {
 final class NetworkWatch: Sendable {
     private struct State {
         var isStarted = false
-        /// `isEvaluating` tells whether a thread evaluates the network state. `mustRepeat` tells whether that thread
-        /// must evaluate it again, because the state may have changed meanwhile.
+        /// Two flags for the evaluation of the network state.
+        ///
+        /// `isEvaluating` is `true` while a thread evaluates it. `mustRepeat` is `true` if that thread must evaluate it
+        /// again, because the state may have changed in the meantime.
         var isEvaluating = false
         var mustRepeat = false
         var last: Reachability?
@@ -104,8 +106,8 @@ final class NetworkWatch: Sendable {
         }
     }
 
-    /// Returns whether this thread must evaluate the state. If another thread is evaluating the state, returns `false`,
-    /// and that thread evaluates the state once more, so that no change is missed.
+    /// Returns whether this thread must evaluate the network state. If another thread is evaluating the state, the
+    /// result is `false`. The other thread then evaluates the state again, so that no change is missed.
     private func begin() -> Bool {
         state.withLock { state in
             state.mustRepeat = state.isEvaluating

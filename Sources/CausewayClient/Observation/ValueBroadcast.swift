@@ -2,12 +2,12 @@ internal import CausewaySystem
 
 /// Sends a changing value to any number of asynchronous sequences. A slow reader gets only the latest value.
 ///
-/// Several threads report changes. One of them at a time reads and sends the value, so that no older value follows a
-/// newer one, and the last value of each sequence is the current one.
+/// Several threads report changes, but only one thread at a time reads and sends the value. So no sequence gets an
+/// older value after a newer value. The last value in each sequence is the current value.
 package final class ValueBroadcast<Value: Sendable>: Sendable {
     private struct State {
         var listeners: [UInt64: AsyncStream<Value>.Continuation] = [:]
-        /// The listeners that have not got the current value.
+        /// The listeners that have not received the current value.
         var outdated: Set<UInt64> = []
         var lastListener: UInt64 = 0
         /// Whether a thread reads and sends the value.
@@ -53,7 +53,7 @@ package final class ValueBroadcast<Value: Sendable>: Sendable {
         send(current)
     }
 
-    /// Ends all sequences.
+    /// Ends the sequences of all listeners.
     package func end() {
         let listeners = state.withLock { state in
             state.hasEnded = true
@@ -72,8 +72,8 @@ package final class ValueBroadcast<Value: Sendable>: Sendable {
         }
     }
 
-    /// Begins to send the current value. Returns the listeners that have not received it; `nil` if there are none, or
-    /// if another thread is sending.
+    /// Begins to send the current value. Returns the listeners that have not received this value. `nil` if there are
+    /// none, or if another thread is already sending.
     private func begin() -> [AsyncStream<Value>.Continuation]? {
         state.withLock { state in
             guard !state.isSending, !state.outdated.isEmpty else { return nil }

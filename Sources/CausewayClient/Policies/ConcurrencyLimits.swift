@@ -17,8 +17,8 @@ public struct ConcurrencyLimits: Hashable, Sendable {
         self.constrained = max(constrained, 1)
     }
 
-    /// Returns the limit for a network state. Without a network, returns ``unmetered``: requests are sent also then,
-    /// and fail or wait for connectivity.
+    /// Returns the limit for a network state. Without a network, returns ``unmetered``. Requests are also sent without
+    /// a network; they then fail, or wait for connectivity.
     public func limit(on reachability: Reachability) -> Int {
         if reachability.isConstrained { return max(constrained, 1) }
         return max(reachability.isMetered ? expensive : unmetered, 1)
@@ -27,7 +27,7 @@ public struct ConcurrencyLimits: Hashable, Sendable {
 
 /// The policy for large transfers on metered networks.
 public struct MeteredPolicy: Hashable, Sendable {
-    /// What happens to a large transfer.
+    /// How the client treats a large transfer.
     public enum Treatment: Hashable, Sendable {
         /// The transfer starts at once.
         case allow

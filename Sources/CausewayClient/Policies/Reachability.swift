@@ -2,9 +2,9 @@ public import Causeway
 
 /// The network state, as far as this computer knows it.
 ///
-/// A reachable network does not mean that a request will be delivered: the server, or a link on the route, can fail at
-/// any time. And a request can succeed although the latest known state was "not reachable". So a client never checks
-/// before it sends: it sends, and handles the failure. Use reachability to explain a failure, to time a retry, and to
+/// A reachable network does not mean that a request will be delivered. The server, or a link on the route, can fail at
+/// any time. A request can also succeed although the latest known state was "not reachable". So a client does not check
+/// first: it sends the request and handles the failure. Use reachability to explain a failure, to time a retry, and to
 /// spare metered networks.
 public struct Reachability: Hashable, Sendable, CustomStringConvertible {
     /// The network type.
@@ -28,7 +28,7 @@ public struct Reachability: Hashable, Sendable, CustomStringConvertible {
     /// Whether the network is in Low Data Mode.
     public let isConstrained: Bool
 
-    /// Creates a state.
+    /// Creates a network state.
     public init(_ network: Network?, isExpensive: Bool = false, isConstrained: Bool = false) {
         self.network = network
         self.isExpensive = isExpensive
@@ -56,7 +56,8 @@ public struct Reachability: Hashable, Sendable, CustomStringConvertible {
     public var isReachableViaWiFi: Bool { network == .wifi }
     /// Whether the network is cellular.
     public var isReachableViaCellular: Bool { network == .cellular }
-    /// Whether large transfers should be avoided: the network is cellular, expensive or in Low Data Mode.
+    /// Whether the program should avoid large transfers, because the network is cellular, expensive or in Low Data
+    /// Mode.
     public var isMetered: Bool { isReachable && (network == .cellular || isExpensive || isConstrained) }
 
     /// The state in words, such as `wifi, expensive`.

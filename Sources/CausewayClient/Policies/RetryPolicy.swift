@@ -10,7 +10,7 @@ public import Foundation
 public struct RetryPolicy: Sendable {
     /// The maximum number of attempts.
     public var maximumAttempts = 3
-    /// The upper bound for the first delay.
+    /// The upper bound for the random delay before the first retry.
     public var baseDelay = Duration.milliseconds(500)
     /// The upper bound for every random delay.
     public var maximumDelay = Duration.seconds(30)
@@ -39,7 +39,7 @@ public struct RetryPolicy: Sendable {
 
     /// How an unsuccessful attempt ended.
     enum Outcome: Equatable, Sendable {
-        /// A response, with the delay demanded by its `Retry-After`.
+        /// A response arrived. The values are its status, and the delay that its `Retry-After` field demands.
         case status(Int, retryAfter: Duration?)
         case error(URLError.Code)
     }

@@ -24,20 +24,20 @@ public struct ClientRequest: Sendable {
         /// Whether the offline queue sends the request. The queue decides about repetitions.
         var isQueued = false
 
-        /// Whether nothing overrides the client's settings.
+        /// Whether the request overrides none of the client's settings.
         var isEmpty: Bool {
             isIdempotent == nil && retryPolicy == nil && coalesces == nil && timeout == nil && expectedByteCount == nil
                 && cachePolicy == nil && place.isClient && !isQueued
         }
     }
 
-    /// A server that overrides the client's.
+    /// The host, port and TLS use of a request's server. A `nil` value means that the client's own value applies.
     struct Place: Hashable, Sendable {
         var host: String?
         var port: Int?
         var usesTLS: Bool?
 
-        /// Whether this is the client's own server.
+        /// Whether the request goes to the server of the client, and not to another server.
         var isClient: Bool { host == nil && port == nil && usesTLS == nil }
     }
 
@@ -116,8 +116,8 @@ public struct ClientRequest: Sendable {
         set { rules.cachePolicy = newValue }
     }
 
-    /// The host to send the request to; `nil` for the client's host. Another host also receives the client's header
-    /// fields and tokens.
+    /// The host that receives the request; `nil` for the client's host. A different host also receives the client's
+    /// header fields and tokens.
     public var host: String? {
         get { rules.place.host }
         set { rules.place.host = newValue }

@@ -1,11 +1,13 @@
-/// The prepared forms of recent simple requests, so that a repeated request is not built from text again.
+/// The prepared forms of recent simple requests. A repeated request then need not be built from text again.
 ///
-/// A request is simple if it consists of a method and a path. Requests with parameters, header fields or content are
-/// not kept, because these parts can be secret, and because such requests are seldom equal. The number of requests and
-/// the length of their paths are bounded. A hash of the method and the path selects the request's position in the
-/// table, and a new request replaces the request at its position.
+/// A request is simple if it consists of a method and a path. Other requests are not kept: their parameters, header
+/// fields or content can be secret, and such requests are seldom equal. The number of requests and the length of their
+/// paths are bounded.
+///
+/// A hash of the method and the path selects the request's position in the table. A new request replaces the request at
+/// its position.
 struct RecentRequests: Sendable {
-    /// The components that distinguish a simple request from other requests of the same client.
+    /// The components by which simple requests of the same client differ.
     struct Shape: Hashable, Sendable {
         private let path: String
         private let method: String
@@ -27,10 +29,10 @@ struct RecentRequests: Sendable {
             self.accept = accept
         }
 
-        /// Creates the components of a simple request, which consists of a method and a path.
+        /// Creates the key for a simple request, which consists only of a method and a path.
         ///
-        /// - Returns: `nil` if the request has rules, parameters, header fields or content, or a path that is not
-        ///   permitted or too long.
+        /// - Returns: `nil` if the request has rules, parameters, header fields or content. Also `nil` if its path is
+        ///   not permitted or is too long.
         init?(_ request: ClientRequest, accept: String?) {
             guard case .path(let path) = request.target, request.rules.isEmpty else { return nil }
             self.init(request.method, path, request.query, request.headers, request.body, accept: accept)
@@ -58,7 +60,7 @@ struct RecentRequests: Sendable {
         return place.request
     }
 
-    /// Keeps a request's prepared form.
+    /// Stores a prepared request. Later requests with the same shape can then reuse it.
     mutating func keep(_ request: PreparedRequest, as shape: Shape) { places[Self.place(of: shape)] = (shape, request) }
 
     private static func place(of shape: Shape) -> Int { shape.hashValue & (capacity - 1) }

@@ -21,7 +21,7 @@ public struct RequestBody: Sendable {
     /// No content.
     public static let none = RequestBody(source: .success(.none), contentType: nil)
 
-    /// Returns content from bytes. Without a media type, it is sent as content of unknown type.
+    /// Returns a request body with the given bytes. Without a media type, the content is sent with an unknown type.
     public static func data(_ data: Data, contentType: String? = nil) -> RequestBody {
         RequestBody(source: .success(.data(data)), contentType: contentType ?? MediaType.unknown)
     }

@@ -2,7 +2,7 @@ internal import CausewayWire
 public import CausewayURLLoading
 public import Foundation
 
-/// A response with its content as a value.
+/// A response whose content was converted to a value.
 public struct ClientResponse<Value: Sendable>: Sendable {
     /// The content, as the serializer made it.
     public let value: Value

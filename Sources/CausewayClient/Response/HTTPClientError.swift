@@ -34,7 +34,7 @@ public struct HTTPClientError: Error, CustomStringConvertible {
 
     /// The kind of failure.
     public let code: Code
-    /// The failure in words.
+    /// A description of the failure, for logs and users.
     public let message: String
     /// The underlying error.
     public let underlying: (any Error)?
@@ -65,7 +65,7 @@ public struct HTTPClientError: Error, CustomStringConvertible {
         }
     }
 
-    /// The failure in one line, without content and header fields.
+    /// A one-line description of the failure, without content and header fields.
     public var description: String {
         let place = request.map { "\($0): " } ?? ""
         let status = status.map { " (status \($0))" } ?? ""

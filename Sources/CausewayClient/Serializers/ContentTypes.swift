@@ -2,7 +2,8 @@ internal import Foundation
 
 /// Decodes text in the character encodings used on the web.
 enum TextContent {
-    /// Returns the text; `nil` if the encoding is unknown, or if the bytes are invalid in an encoding other than UTF-8.
+    /// Decodes the bytes to text. Returns `nil` if the encoding is unknown. Also returns `nil` if the bytes are invalid
+    /// in an encoding other than UTF-8.
     static func decoded(_ data: Data, charset: String?) -> String? {
         // A byte order mark takes precedence over the encoding's name (WHATWG Encoding §6).
         if data.starts(with: [0xEF, 0xBB, 0xBF]) { return String(decoding: data.dropFirst(3), as: UTF8.self) }
@@ -10,7 +11,7 @@ enum TextContent {
         if data.starts(with: [0xFF, 0xFE]) { return String(data: data.dropFirst(2), encoding: .utf16LittleEndian) }
         switch charset ?? "utf-8" {
         case "utf-8", "utf8", "us-ascii", "ascii": return String(decoding: data, as: UTF8.self)
-        // The web reads Latin-1 as windows-1252, which differs only in control characters.
+        // Browsers read Latin-1 as windows-1252, which differs from it only in the range of control characters.
         case "iso-8859-1", "latin1", "windows-1252", "cp1252":
             return String(data: data, encoding: .windowsCP1252) ?? String(data: data, encoding: .isoLatin1)
         case "iso-8859-2", "latin2": return String(data: data, encoding: .isoLatin2)

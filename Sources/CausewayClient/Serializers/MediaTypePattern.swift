@@ -51,8 +51,9 @@ struct MediaTypeSet: Sendable {
     /// Whether every type is accepted.
     var containsAll: Bool { patterns.isEmpty }
 
-    /// Returns whether one of the set's types is equal to a `Content-Type` value. This is so for most responses, so
-    /// their values need not be parsed.
+    /// Returns whether a `Content-Type` value is exactly one of the set's types.
+    ///
+    /// This is so for most responses. Their values then need no parsing.
     func names(_ field: String) -> Bool { names.contains(field) }
 
     /// Returns whether a media type in lower case belongs to the set.

@@ -40,8 +40,8 @@ public struct ResponseSerializer<Value: Sendable>: Sendable {
         return other
     }
 
-    /// Returns a serializer with the same checks. Its value is made by this serializer, and then converted with
-    /// `convert`.
+    /// Returns a serializer with the same checks. It first makes the same value as this serializer. Then `convert`
+    /// converts the value.
     public func map<Other: Sendable>(_ convert: @escaping @Sendable (Value) throws -> Other) -> ResponseSerializer<
         Other
     > {
@@ -75,7 +75,7 @@ extension MediaTypeSet {
         guard statuses.contains(response.status) else {
             throw HTTPClientError(.unacceptableStatus, "expected \(statuses.lowerBound) to \(statuses.upperBound - 1)")
         }
-        // Without content, as after 204 and HEAD, there is nothing to check.
+        // Without content, for example after status 204 or HEAD, there is no content type to check.
         guard !containsAll, !response.data.isEmpty,
             let field = response.http.value(forHTTPHeaderField: "Content-Type"), !names(field),
             let type = response.mediaType

@@ -1,6 +1,7 @@
 internal import DequeModule
 
-/// Admits a limited number of requests; requests above the limit wait in order.
+/// Limits the number of requests that run at the same time. Further requests wait, and they start in the order of their
+/// arrival.
 struct AdmissionQueue: Sendable {
     /// The maximum number of running requests.
     private(set) var limit: Int
@@ -12,7 +13,7 @@ struct AdmissionQueue: Sendable {
     /// The number of waiting requests.
     var waitingCount: Int { waiting.count }
 
-    /// Returns whether a new request may run at once. Otherwise it waits.
+    /// Returns whether a new request may run at once. Otherwise the request is added to the waiting requests.
     mutating func arrived(_ id: UInt64) -> Bool {
         guard runningCount < limit, waiting.isEmpty else {
             waiting.append(id)
@@ -30,7 +31,7 @@ struct AdmissionQueue: Sendable {
         return admitted()
     }
 
-    /// Removes a cancelled request. Returns whether it waited.
+    /// Removes a cancelled request. Returns `true` if the request was still waiting.
     mutating func abandoned(_ id: UInt64) -> Bool {
         guard let index = waiting.firstIndex(of: id) else { return false }
         waiting.remove(at: index)

@@ -39,8 +39,8 @@ final class RequestGate: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let outcome = state.withLock { state -> Result<Void, any Error>? in
-                    // If the caller was cancelled before it joined the queue, the cancellation handler may already have
-                    // run, without effect.
+                    // The caller may have been cancelled before it joined the queue. The cancellation handler has then
+                    // already run, but it did not find the caller.
                     if Task.isCancelled { return .failure(CancellationError()) }
                     if state.queue.arrived(caller) { return .success(()) }
                     state.callers[caller] = continuation
@@ -50,8 +50,8 @@ final class RequestGate: Sendable {
             }
         } onCancel: {
             let continuation = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-                // If the caller has already been admitted, it is no longer in the queue. Its request then detects the
-                // cancellation.
+                // If the gate has already admitted the caller, the caller is no longer in the queue. Its request then
+                // detects the cancellation.
                 state.queue.abandoned(caller) ? state.callers.removeValue(forKey: caller) : nil
             }
             continuation?.resume(throwing: CancellationError())

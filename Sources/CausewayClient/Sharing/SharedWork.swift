@@ -1,19 +1,20 @@
 internal import CausewaySystem
 
-/// Runs equal work once for all callers that request it while it is in progress.
+/// Runs equal work only once for all callers that request it while it is in progress.
 ///
-/// A cancelled caller stops waiting, and the other callers continue to wait. The work is cancelled when all of its
-/// callers have been cancelled. If the work runs in a separate task, this task has the first caller's priority and
-/// task-local values.
+/// A cancelled caller stops waiting, and the other callers continue to wait. When all callers have been cancelled, the
+/// work is cancelled. If the work runs in a separate task, this task has the first caller's priority and task-local
+/// values.
 final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
     /// The task in which the work runs.
     enum Runner: Sendable {
-        /// The work runs in a new task, so that each caller can stop waiting at once. Work that must not run twice
-        /// needs this case.
+        /// The work runs in a new task, so that each caller can stop waiting at once. Use this case for work that must
+        /// not run twice.
         case task
-        /// The work runs in the first caller's task. This saves two task switches, which take a third of a small
-        /// request's processor time (`Peers/TypedClients`). If that caller is cancelled while others wait, the work
-        /// runs again for the others, in a new task.
+        /// The work runs in the task of the first caller. This saves two task switches, which take a third of the
+        /// processor time for a small request (`Peers/TypedClients`).
+        ///
+        /// If the first caller is cancelled while others wait, a new task starts the work again.
         case firstCaller
     }
 
@@ -75,8 +76,8 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let place = state.withLock { state -> (group: UInt64, isNew: Bool)? in
-                    // If the caller was cancelled before it was registered, the cancellation handler may already have
-                    // run, without effect.
+                    // The caller may already have been cancelled before this registration. The cancellation handler has
+                    // then already run, and found no caller to resume.
                     if Task.isCancelled { return nil }
                     state.callers[caller] = continuation
                     return state.table.join(key, as: caller)
@@ -89,12 +90,12 @@ final class SharedWork<Key: Hashable & Sendable, Value: Sendable>: Sendable {
         }
     }
 
-    /// Makes later callers start new work, even while equal work is still in progress.
+    /// Ends the sharing of work that is in progress. Later calls start new work, even if equal work is in progress.
     func closeAll() { state.withLock { $0.table.closeAll() } }
 
     private func start(_ work: @escaping @Sendable () async throws -> Value, _ group: UInt64) {
-        // Start the task on the caller's thread. Another thread would add a fifth to the processor time
-        // (`ClientRatios`).
+        // Run the start of the task on the caller's thread. A switch to another thread would take a fifth more
+        // processor time (`ClientRatios`).
         let task = Task.immediate {
             let result: Result<Value, any Error>
             do { result = .success(try await work()) } catch { result = .failure(error) }

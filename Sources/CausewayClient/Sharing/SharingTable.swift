@@ -3,16 +3,16 @@
 /// All callers that wait for the same work form a group. A caller that runs the work itself is not listed in its group,
 /// because it knows the group.
 ///
-/// The table runs nothing. ``SharedWork`` starts and cancels the work, and resumes the callers that the table returns.
+/// The table runs no work. ``SharedWork`` starts and cancels the work, and resumes the callers that the table returns.
 struct SharingTable<Key: Hashable & Sendable>: Sendable {
     typealias GroupID = UInt64
     typealias CallerID = UInt64
 
-    /// The consequence for the work when a caller no longer waits.
+    /// What the end of one caller's waiting means for the shared work.
     enum Departure: Equatable, Sendable {
-        /// The caller does not wait: it has already been resumed.
+        /// The caller was no longer waiting: it has already been resumed. Nothing changes for the work.
         case none
-        /// Others wait for the same work.
+        /// Other callers are still waiting for the same work, so the work continues.
         case othersWait
         /// Nothing waits for the work. Cancel it.
         case abandoned(GroupID)
@@ -21,20 +21,20 @@ struct SharingTable<Key: Hashable & Sendable>: Sendable {
     private struct Group: Sendable {
         var key: Key
         var callers: Set<CallerID> = []
-        /// Whether one of the callers runs the work in its task. Otherwise, the work runs in a separate task.
+        /// Whether a caller runs the work in its own task. Otherwise, the work runs in a separate task.
         var hasRunner: Bool
 
         var isWanted: Bool { hasRunner || !callers.isEmpty }
     }
 
     private var groups: [GroupID: Group] = [:]
-    /// For each key, the group that new callers join.
+    /// For each key, the group to which a new caller is added.
     private var open: [Key: GroupID] = [:]
     private var places: [CallerID: GroupID] = [:]
     private var lastGroup: GroupID = 0
     private var runnerCount = 0
 
-    /// The number of callers that wait for or run work.
+    /// The number of callers that wait for shared work or run it.
     var callerCount: Int { places.count + runnerCount }
 
     /// Adds a caller to the group that waits for the work with this key. Creates the group if necessary.
@@ -63,14 +63,14 @@ struct SharingTable<Key: Hashable & Sendable>: Sendable {
         return lastGroup
     }
 
-    /// Removes a cancelled caller.
+    /// Removes a caller whose task was cancelled.
     mutating func leave(_ caller: CallerID) -> Departure {
         guard let id = places.removeValue(forKey: caller) else { return .none }
         return depart(id) { $0.callers.remove(caller) }
     }
 
-    /// Removes a cancelled caller that ran the work in its task. If the result is `othersWait`, run the work again for
-    /// the other callers.
+    /// Removes a cancelled caller whose task ran the work. If the result is `othersWait`, the work must be run again
+    /// for the other callers.
     mutating func runnerLeft(_ id: GroupID) -> Departure {
         runnerCount -= 1
         return depart(id) { $0.hasRunner = false }

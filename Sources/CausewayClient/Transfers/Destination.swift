@@ -7,9 +7,9 @@ enum Destination {
     ///
     /// - Throws: ``HTTPClientError/Code/file``; the temporary file is removed then.
     static func place(_ temporary: URL, at destination: URL) throws(HTTPClientError) {
-        // The temporary file can be on another file system, and only a rename within the destination's directory is
-        // atomic. So the file is first moved to an intermediate name in that directory. The intermediate name does not
-        // contain the destination's name, which may already have the maximum length.
+        // A rename is atomic only within one directory, but the temporary file can be on another file system. So first
+        // move the file to the destination's directory, under an intermediate name. This name does not contain the
+        // destination's name, which may already have the maximum length.
         let near = destination.deletingLastPathComponent().appendingPathComponent(".\(UUID().uuidString).part")
         let files = FileManager.default
         do {

@@ -1,8 +1,8 @@
 internal import CausewayURLLoading
 internal import Foundation
 
-/// A delegate for tasks that send their content as a stream. Supplies another stream when the content is sent again,
-/// after a redirect or a challenge.
+/// A delegate for tasks that send their content as a stream. After a redirect or a challenge, the content may have to
+/// be sent again. The delegate then supplies another stream.
 final class StreamSupplier: NSObject, URLSessionTaskDelegate {
     private let source: RequestBody.Source
 

@@ -17,7 +17,8 @@ final class Transfer: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
         var file: Result<URL, any Error>?
         var isTooLong = false
         var continuation: CheckedContinuation<(Content, HTTPURLResponse), any Error>?
-        /// The result of a task that ended before the caller waited for it, for example after a cancellation.
+        /// The result of the task, if the task ended before the caller waited for the result. This happens, for
+        /// example, after a cancellation.
         var end: Result<(Content, HTTPURLResponse), any Error>?
     }
 
@@ -113,8 +114,8 @@ final class Transfer: NSObject, URLSessionDataDelegate, URLSessionDownloadDelega
             state.end = result
             defer { state.continuation = nil }
             let isComplete = if case .success = result { true } else { false }
-            // If a task is cancelled after its last byte has arrived, the task fails, although the file is complete.
-            // Remove the file.
+            // A task that is cancelled after its last byte has arrived fails, although its file is complete. Remove the
+            // file in this case.
             let unused = isComplete ? nil : state.file.flatMap { try? $0.get() }
             return (state.continuation, result, isComplete ? state.track.completed() : nil, unused)
         }

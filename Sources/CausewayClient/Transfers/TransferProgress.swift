@@ -7,7 +7,8 @@ public struct TransferProgress: Hashable, Sendable, CustomStringConvertible {
     /// Whether the transfer is complete.
     public let isComplete: Bool
 
-    /// The transferred fraction, from 0 to 1; `nil` if the length is not known and the transfer is not complete.
+    /// The part of the content that was transferred, from 0 to 1. `nil` if the content length is unknown and the
+    /// transfer is not complete.
     public var fraction: Double? {
         if isComplete { return 1 }
         guard let totalByteCount, totalByteCount > 0 else { return nil }
@@ -17,23 +18,24 @@ public struct TransferProgress: Hashable, Sendable, CustomStringConvertible {
     /// The percentage with two decimals, such as `42.50 %`. Without a known length, the number of bytes.
     public var description: String {
         guard let fraction else { return "\(byteCount) bytes" }
-        // Rounded down, so that only a complete transfer has 100 %.
+        // Round down, so that only a complete transfer shows 100 %.
         let hundredths = Int(fraction * 10_000)
         let rest = hundredths % 100
         return "\(hundredths / 100).\(rest < 10 ? "0" : "")\(rest) %"
     }
 }
 
-/// Makes progress monotonic: a redirect or a challenge sends content again, and a length can turn out to be wrong.
+/// Makes progress values monotonic. Otherwise they could decrease: a redirect or a challenge sends content again, and a
+/// stated length can turn out to be wrong.
 struct ProgressTrack: Sendable {
     private var highest: Int64 = 0
     private var total: Int64?
     private var isComplete = false
 
-    /// Records the transport's counts.
+    /// Records how many bytes the transport has transferred.
     ///
     /// - Parameters:
-    ///   - byteCount: The bytes so far.
+    ///   - byteCount: The number of bytes transferred so far.
     ///   - expected: The total number of bytes; zero or less if it is not known.
     /// - Returns: The progress; `nil` if nothing has changed.
     mutating func moved(to byteCount: Int64, of expected: Int64) -> TransferProgress? {

@@ -20,7 +20,7 @@ extension AsyncSequence where Element == UInt8 {
     }
 }
 
-/// The events in an XML document that arrives as bytes.
+/// The XML events in a document. The document arrives as a sequence of bytes.
 public struct XMLEventSequence<Base: AsyncSequence>: AsyncSequence where Base.Element == UInt8 {
     let base: Base
     let charset: String?
@@ -62,7 +62,8 @@ public struct XMLEventSequence<Base: AsyncSequence>: AsyncSequence where Base.El
                 var piece: [UInt8] = []
                 while piece.count < Self.pieceByteCount, let byte = try await bytes.next(isolation: actor) {
                     piece.append(byte)
-                    // In every XML encoding, a tag ends with the byte of `>`, or with one more byte after it.
+                    // In every XML encoding, a tag ends with the byte of `>` or with one byte after it. So end the
+                    // piece after this byte.
                     if byte == 0x3E { break }
                 }
                 var events: [XMLStreamEvent] = []

@@ -17,13 +17,13 @@ struct XMLEventReader {
 
     private var decoder: CharacterDecoder
     private var reader: XMLReader
-    /// The text since the latest tag. It can end within a character.
+    /// The text since the last tag. Its last character may be incomplete.
     private var text: [UInt8] = []
 
     init(charset: String?, limits: XMLTree.Limits) {
         decoder = CharacterDecoder(charset: charset) { EncodingConversion($0) }
         var bounds = XMLLimits()
-        // Programs read a tree recursively, so the depth is bounded.
+        // Limit the depth of the tree, because programs read it recursively.
         bounds.depth = min(max(limits.depth, 1), 512)
         bounds.attributes = max(limits.attributes, 1)
         bounds.tagByteCount = max(limits.tagByteCount, 64)

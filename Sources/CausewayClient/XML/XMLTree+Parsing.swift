@@ -41,7 +41,7 @@ extension XMLTree {
     }
 }
 
-/// Builds a tree from events.
+/// Builds an XML tree from parser events.
 struct XMLTreeBuilder {
     private let nodeLimit: Int
     private var nodeCount = 0
@@ -66,7 +66,8 @@ struct XMLTreeBuilder {
             endText()
             guard let element = open.popLast() else { return }
             if open.isEmpty {
-                // A recovered document can have several roots. The first root counts.
+                // If the document was parsed with recovery, it can have several root elements. Only the first root is
+                // used.
                 root = root ?? element
             } else {
                 open[open.count - 1].children.append(.element(element))
@@ -86,7 +87,7 @@ struct XMLTreeBuilder {
 }
 
 extension ResponseSerializer where Value == XMLTree {
-    /// A serializer for XML documents. A document that violates XML's rules or the default limits fails.
+    /// A serializer for XML documents. It throws if a document violates XML's rules or the default limits.
     public static var xml: Self { xml() }
 
     /// Returns a serializer for XML documents.

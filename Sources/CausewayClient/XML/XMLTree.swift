@@ -25,9 +25,9 @@ public struct XMLTree: Hashable, Sendable {
 
     /// An attribute. References in its value are resolved.
     public struct Attribute: Hashable, Sendable {
-        /// The name.
+        /// The attribute's name.
         public var name: Name
-        /// The value.
+        /// The attribute's value.
         public var value: String
 
         /// Creates an attribute.
@@ -122,7 +122,7 @@ public struct XMLTree: Hashable, Sendable {
         /// The violation in words.
         public var message: String
 
-        /// The problem with its location.
+        /// A description of the problem with its location.
         public var description: String { "line \(line), column \(column): \(message)" }
     }
 

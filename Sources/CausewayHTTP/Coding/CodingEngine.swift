@@ -19,12 +19,12 @@ final class CodingEngine {
         var isFull: Bool
         /// Whether the decoder reached the end of a gzip member, a zlib or brotli stream, or a zstd frame.
         var hasEnded: Bool
-        /// The damage to the input, in words; `nil` if there is none.
+        /// A description of the damage in the input; `nil` if there is none.
         var problem: String?
     }
 
     private let decoder: OpaquePointer
-    /// The output buffer for the library.
+    /// The memory into which the library writes its output.
     private let room: UnsafeMutableRawBufferPointer
 
     /// Returns `nil` if the library is not loaded or if memory allocation fails.
@@ -47,7 +47,9 @@ final class CodingEngine {
         room.deallocate()
     }
 
-    /// Prepares for the next member or frame. Returns `false` if the format permits only one, or if the library fails.
+    /// Prepares the decoder for the next gzip member or zstd frame.
+    ///
+    /// Returns `false` if the format permits only one, or if the library fails.
     func restart() -> Bool { cw_decoder_restart(decoder) }
 
     /// Decodes the start of `input` into at most `limit` bytes.

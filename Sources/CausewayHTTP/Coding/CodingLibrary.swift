@@ -18,7 +18,8 @@ enum CodingLibrary: Sendable {
     /// Loads the library once per process. Returns an error message with the package to install, or `nil` if the library is loaded.
     var problem: String? { cw_coding_load(number).map { String(cString: $0) } }
 
-    /// Tries to load the library from another file than its usual one, and keeps nothing for later use. For tests.
+    /// Tries to load the library from another file, for tests. The loaded library is not used later.
+    ///
     /// Returns the error message, or `nil` on success.
     func probe(_ name: String) -> String? {
         var message = [CChar](repeating: 0, count: 512)

@@ -79,7 +79,8 @@ struct CodingStage {
         }
     }
 
-    /// Runs the decoder once and returns its output. Records a failure, which is thrown after that output.
+    /// Runs the decoder once and returns its output. If the decoder fails, records the failure, which is thrown after
+    /// this output.
     private mutating func step(_ engine: CodingEngine, _ limit: Int) -> Data {
         let hadInput = !input.isEmpty
         let step = engine.step(input, atMost: limit)
@@ -116,8 +117,10 @@ struct CodingStage {
         case .deflate:
             guard let second = input.dropFirst().first else { return isLast ? .rawDeflate : nil }
             // Data in the zlib format has the compression method 8, a window of at most 32 KiB, and a header that is a
-            // multiple of 31 (RFC 1950 §2.2). Other data is raw deflate data. Such data cannot be mistaken for a zlib
-            // header: with the same four low bits, it would begin with a stored block whose padding bits are not zero.
+            // multiple of 31 (RFC 1950 §2.2). Other data is raw deflate data.
+            //
+            // Raw deflate data cannot look like a zlib header. With the same four low bits, it would begin with a
+            // stored block whose padding bits are not zero.
             let isHeader = first & 0x8f == 8 && (Int(first) << 8 + Int(second)) % 31 == 0
             return isHeader ? .zlib : .rawDeflate
         }
@@ -134,8 +137,8 @@ struct CodingStage {
         return start.count == mark.count ? true : nil
     }
 
-    /// Returns the magic number of the zstd frame that begins with this byte. A first byte from 0x50 to 0x5f begins a
-    /// skippable frame. Any other byte can only begin a data frame (RFC 8878 §3.1).
+    /// Returns the magic number of a zstd frame whose first byte is `first`. A byte from 0x50 to 0x5f begins a
+    /// skippable frame. For any other byte, only a data frame is possible (RFC 8878 §3.1).
     private static func frameMark(_ first: UInt8) -> [UInt8] {
         first & 0xf0 == 0x50 ? [first, 0x2a, 0x4d, 0x18] : [0x28, 0xb5, 0x2f, 0xfd]
     }

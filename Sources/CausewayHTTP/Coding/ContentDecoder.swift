@@ -21,8 +21,8 @@ package final class ContentDecoder: Sendable {
     fileprivate struct State {
         /// The stages in decoding order.
         var stages: [CodingStage]
-        /// The limits on the output of each stage. Each limit depends on the number of received bytes, not on the
-        /// stage's own input.
+        /// The limit on each stage's output. The limits depend on the number of received bytes, not on the stage's own
+        /// input.
         var budgets: [DecodingBudget]
         /// For each stage, the number of received bytes that its ``DecodingBudget`` has already counted.
         var counted: [Int]
@@ -72,7 +72,8 @@ package final class ContentDecoder: Sendable {
 
     // MARK: Content
 
-    /// Adds content as received. Take all decoded chunks before you add more, because undecoded content is stored.
+    /// Adds received content, which is still encoded. Take all decoded chunks first, because content that is not
+    /// decoded yet is kept in memory.
     package func append(_ content: Data) {
         state.withLock { state in if !state.hasInputEnded, !content.isEmpty { state.stages[0].append(content) } }
     }
@@ -100,7 +101,7 @@ package final class ContentDecoder: Sendable {
 }
 
 extension ContentDecoder.State {
-    /// Takes the next chunk from a stage, which reads its input from the previous stage.
+    /// Decodes the next chunk of one coding. Its input is the output of the previous coding.
     fileprivate mutating func pull(_ index: Int, _ limit: Int) throws(DecodingFailure) -> CodingStage.Progress {
         guard index >= 0 else { return hasInputEnded ? .ended : .needsInput }
         var isLast = index == 0 && hasInputEnded
@@ -122,8 +123,8 @@ extension ContentDecoder.State {
         }
     }
 
-    /// Counts a stage's output, and the received bytes since the previous count, in the stage's ``DecodingBudget``.
-    /// Throws if the output exceeds a limit.
+    /// Counts a stage's output in the stage's ``DecodingBudget``. Also counts the bytes received since the previous
+    /// call. Throws if the output exceeds a limit.
     private mutating func count(_ produced: Int, of index: Int) throws(DecodingFailure) {
         let received = stages[0].consumedCount
         do throws(DecodingBudget.Excess) {

@@ -6,7 +6,8 @@ package enum DecodingFailure: Error, Equatable, Sendable {
     case unavailable(ContentCoding, reason: String)
     /// The content has a coding that cannot be decoded here, or more codings than ``ContentDecoding/maximumCount``.
     case unsupported(String)
-    /// The encoded data is damaged. `offset` is the number of bytes that this coding's decoder had consumed.
+    /// The encoded data is damaged. `offset` is the number of input bytes that this coding's decoder had consumed
+    /// before the damage.
     case damaged(ContentCoding, offset: Int, reason: String)
     /// The encoded data ended before its end mark.
     case truncated(ContentCoding)

@@ -3,13 +3,15 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// A transport that sends its first content as early data, before it is established (RFC 8446 §2.3).
+/// An HTTP transport that uses TLS early data (RFC 8446 §2.3). It sends its first content before it is established.
 ///
-/// Later content is sent after the handshake, because an attacker could replay early data. Received content is also
-/// delivered after the handshake. Only then are the connection's properties known, which are reported with a response.
+/// All later content is sent after the handshake, because an attacker could replay early data.
+///
+/// Received content is also delivered only after the handshake. Each response is reported together with the properties
+/// of the connection, and these are not known earlier.
 final class EarlyTransport: HTTPTransport {
     private enum Phase {
-        /// Nothing has been sent. The first content is sent as early data.
+        /// Nothing was sent yet. The first content that is sent becomes early data.
         case early
         case establishing
         case established
@@ -38,7 +40,7 @@ final class EarlyTransport: HTTPTransport {
     }
 
     var earlyProtocol: String? { nil }
-    /// The connection's properties, which are incomplete until the transport is established.
+    /// The connection's properties. They are incomplete until the transport is established.
     var details: HTTPConnectionDetails { state.withLock { state in state.details } }
     /// Whether the handshake failed.
     var hasFailed: Bool { state.withLock { state in state.hasFailed } }
@@ -62,7 +64,7 @@ final class EarlyTransport: HTTPTransport {
         if let pending { base.receive(atMost: pending.limit, pending.completion) }
     }
 
-    /// Ends a transport that could not be established.
+    /// Closes a transport that could not be established. A waiting receive call gets the error.
     func fail(_ error: NWError) {
         let pending = state.withLock { state -> Pending? in
             (state.phase, state.hasFailed) = (.failed(error), true)
@@ -106,13 +108,14 @@ final class EarlyTransport: HTTPTransport {
             if case .established = state.phase { return (true, nil) }
             return (false, state.receive.take())
         }
-        // If the handshake still runs, abort it: a connection that is closed does not need it.
+        // Close the transport. If its handshake is still running, abort it.
         base.close(isInterrupted: isInterrupted || !wasEstablished)
         pending?.completion(HTTPArrival(error: .posix(.ECANCELED)))
     }
 }
 
-/// The source of a connection's properties.
+/// Supplies the properties of an HTTP connection. They are already known, or a transport will know them after its
+/// handshake.
 enum HTTPDetailsSource: Sendable {
     case known(HTTPConnectionDetails)
     /// The properties are known after the handshake.

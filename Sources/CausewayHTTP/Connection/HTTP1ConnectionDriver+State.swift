@@ -7,8 +7,10 @@ internal import FoundationEssentials
 extension HTTP1ConnectionDriver.State {
     // MARK: Transport
 
-    /// Handles the failure of an established transport. If a receive is pending, its result ends the input instead,
-    /// after the content that arrived before the failure has been delivered.
+    /// Handles the failure of an established transport.
+    ///
+    /// If a receive is pending, the input continues. It ends with the result of the receive, after the content from
+    /// before the failure has been delivered.
     mutating func lost(_ failure: NWError) {
         error = error ?? failure
         guard isOpen, !isReceiving else { return }
@@ -26,8 +28,8 @@ extension HTTP1ConnectionDriver.State {
         pump()
     }
 
-    /// Passes received bytes to the HTTP/1.1 state machine. If the machine permits it, response content goes directly
-    /// to the exchange instead.
+    /// Passes received bytes to the HTTP/1.1 state machine. If the machine permits it, response content bypasses the
+    /// machine and goes directly to the exchange.
     private mutating func take(_ bytes: Data) {
         guard let exchange else { return machine.received(Array(bytes)[...]) }
         let (count, head) = unsafe bytes.withUnsafeBytes { buffer in
@@ -35,8 +37,8 @@ extension HTTP1ConnectionDriver.State {
         }
         if let head {
             guard case .responded = head else {
-                // No content of a final response follows this head. The bytes after it belong to another response, or
-                // to another protocol.
+                // This head is not followed by content of a final response. Bytes after it belong to another response,
+                // or to another protocol.
                 machine.received(Array(bytes.dropFirst(count))[...])
                 return handle(head)
             }
@@ -50,7 +52,8 @@ extension HTTP1ConnectionDriver.State {
         let end = start + machine.bypass(min(bytes.count - start, exchange.room()))
         if end > start {
             exchange.reserve(end - start)
-            // Copy a part of the data. A slice would not begin at index 0, but programs expect that it does.
+            // If the exchange receives only a part of the data, copy that part. A slice would not begin at index 0, but
+            // programs expect index 0.
             let isWhole = end - start == bytes.count
             actions.append(.deliver(exchange, isWhole ? bytes : Data(bytes.dropFirst(start).prefix(end - start))))
         }
@@ -85,8 +88,8 @@ extension HTTP1ConnectionDriver.State {
 
     /// - Parameter forwarder: Prepares the request for a forwarding proxy; `nil` if there is no such proxy.
     mutating func begin(_ next: HTTPExchange, _ forwarder: RequestForwarder?, at now: Duration) {
-        // The peer may have closed the connection after the pool chose it. The request is then reported as not started,
-        // so that it can be sent on another connection.
+        // The peer may have closed the connection after the pool chose it for this request. Report the request as not
+        // started, so that another connection can send it.
         guard isOpen, exchange == nil, machine.isIdle else {
             actions.append(.interrupt(next, .notStarted, .noResponse(error)))
             return
@@ -146,8 +149,8 @@ extension HTTP1ConnectionDriver.State {
 
     // MARK: Machine
 
-    /// Sends the output of the HTTP/1.1 state machine, and handles its events. Then requests more content to send, and
-    /// starts a receive if the reader's buffer has space.
+    /// Sends the output of the HTTP/1.1 state machine and handles its events. Then requests more content to send.
+    /// Starts a receive if the reader's buffer has space.
     mutating func pump() {
         guard isOpen else { return }
         flush()
@@ -158,7 +161,8 @@ extension HTTP1ConnectionDriver.State {
             handle(event)
         }
         guard isOpen else { return }
-        // A response with status 100 may have arrived, for which the request body waited. Send the body now.
+        // The request body may be waiting for a response with status 100. Such a response may just have arrived, so
+        // send the body now.
         flush()
         pull()
         if !isReceiving, exchange == nil || room > 0 {
@@ -184,8 +188,9 @@ extension HTTP1ConnectionDriver.State {
         actions.append(.pull(source, exchange))
     }
 
-    /// Reports the content that was sent before a response event. This report cannot wait for the transport, which may
-    /// confirm the content only after the event. All bytes passed to the transport count as sent.
+    /// Reports the content that was sent before a response event. All bytes passed to the transport count as sent.
+    ///
+    /// The report cannot wait for the transport, because the transport may confirm the content only after the event.
     private mutating func noteSent() {
         guard let exchange, !machine.dropsBody else { return }
         let count = content.advance(unsent: machine.outputCount)
@@ -212,8 +217,10 @@ extension HTTP1ConnectionDriver.State {
         }
     }
 
-    /// Ends the exchange. The connection returns to the pool before the reader is resumed, so that the reader's next
-    /// request can reuse it.
+    /// Ends the exchange.
+    ///
+    /// The connection returns to the pool before the reader is resumed. So the reader's next request can use this
+    /// connection again.
     private mutating func finish(_ trailers: FieldSection, _ reuse: HTTP1Client.Reuse) {
         guard let ended = exchange.take() else { return }
         let whole = trailers.isEmpty ? takeWhole(of: ended) : nil
@@ -226,8 +233,10 @@ extension HTTP1ConnectionDriver.State {
         actions.append(whole ?? .finish(ended, trailers))
     }
 
-    /// If the whole response arrived in one piece, removes the actions that would report its head and its content.
-    /// Returns one action that reports both; otherwise `nil`.
+    /// Combines two actions into one if the whole response arrived at once.
+    ///
+    /// Removes the actions that would report the response's head and its content. Returns one action that reports both.
+    /// Otherwise returns `nil`.
     private mutating func takeWhole(of exchange: HTTPExchange) -> HTTP1ConnectionDriver.Action? {
         var (content, index) = (Data?.none, actions.count - 1)
         if index > 0, case .deliver(_, let piece) = actions[index] { (content, index) = (piece, index - 1) }

@@ -8,9 +8,9 @@ internal import FoundationEssentials
 
 /// Moves bytes between a transport and an ``HTTP1Client``.
 ///
-/// State changes happen under one lock. The resulting actions are performed in order, by one thread at a time, without
-/// the lock. If an action calls a completion, the actions that the completion causes are only queued. They follow
-/// later, so completions do not recurse.
+/// State changes happen under one lock. The driver then performs the resulting actions in order, on one thread at a
+/// time, without the lock. An action may call a completion, which may cause further actions. These are queued and
+/// performed later, so completions do not recurse.
 final class HTTP1ConnectionDriver: HTTPConnection {
     /// The number of unsent bytes at which the driver stops requesting content from the source.
     static let outputLimit = 64 << 10
@@ -27,10 +27,11 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         case finish(HTTPExchange, FieldSection)
         /// Deliver the head, content and end of a response together, because the response arrived in one piece.
         case complete(HTTPExchange, HTTPResponseHead, Data?)
-        /// Hand over the transport to the request's observer, together with the bytes that follow the response head.
+        /// Hand over the transport to the request's observer. Also pass the bytes that have arrived after the response
+        /// head.
         case handOver(HTTPExchange, HTTPResponseHead, Data)
-        /// Hand over the transport to the request's observer in the middle of a response. The stream reads and writes
-        /// the transport; `nil` means that this handover is not possible.
+        /// Hand over the transport to the request's observer in the middle of a response. From then on, the observer
+        /// uses the stream to read and write the transport. If the stream is `nil`, the handover is not possible.
         case handOverRest(HTTPExchange, HTTPUpgradedStream?)
         case passArrival(HTTPArrival, HTTPUpgradedStream)
         case interrupt(HTTPExchange, RetryOccasion, HTTPFailure)
@@ -51,7 +52,8 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         var source: (any HTTPBodySource)?
         var isPulling = false
         var isReceiving = false
-        /// The stream that took over the transport while a receive was pending. It gets the result of that receive.
+        /// The stream that took over the transport while a receive call was pending. The result of this call is passed
+        /// to the stream.
         var successor: HTTPUpgradedStream?
         /// The number of bytes that were passed to the transport and are not yet reported as processed.
         var pendingCount = 0
@@ -63,15 +65,16 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         mutating func queueActions() -> Bool { !actions.isEmpty && line.move(&actions) }
     }
 
-    /// Counts the current request's content.
+    /// Counts two numbers of content bytes for the current request: bytes that were passed on for sending, and bytes
+    /// that were reported as sent.
     struct SentContent {
         /// The number of content bytes passed to the HTTP/1.1 state machine.
         var given = 0
         /// The number of content bytes reported as sent.
         var reported = 0
 
-        /// Returns the number of content bytes sent since the previous call. `unsent` is the number of the connection's
-        /// unsent bytes.
+        /// Returns the number of content bytes sent since the previous call. `unsent` is the number of bytes that the
+        /// connection has not sent yet.
         mutating func advance(unsent: Int) -> Int {
             let count = max(0, given - unsent - reported)
             reported += count
@@ -119,7 +122,7 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         transition { state in if state.exchange === exchange { state.pump() } }
     }
 
-    /// Has no effect, because an HTTP/1.1 connection carries only one request at a time.
+    /// Does nothing. An HTTP/1.1 connection carries only one request at a time, so a priority is useless.
     func priorityChanged(_ exchange: HTTPExchange) {}
 
     func abandon(_ exchange: HTTPExchange) {
@@ -195,7 +198,8 @@ final class HTTP1ConnectionDriver: HTTPConnection {
         }
     }
 
-    /// Sends a request body that waits for status 100 (`Expect: 100-continue`), if it has waited for the maximum time.
+    /// Sends a request body that still waits for status 100 (`Expect: 100-continue`). Called when the maximum wait has
+    /// ended.
     private func advance() {
         let now = clock.now
         transition { state in

@@ -7,8 +7,8 @@ internal import FoundationEssentials
 extension HTTP2ConnectionDriver.State {
     // MARK: Transport
 
-    /// Handles a transport failure. If a receive is pending, only stores the failure: the input then ends with the
-    /// result of that receive, so that content received before the failure is delivered first.
+    /// Handles a failure of the transport. If a receive call is pending, only stores the failure. The input then ends
+    /// with the result of that call. So content that arrived before the failure is still delivered.
     mutating func lost(_ failure: NWError, at now: Duration) {
         link.error = link.error ?? failure
         guard isOpen, !link.isReceiving else { return }
@@ -61,7 +61,7 @@ extension HTTP2ConnectionDriver.State {
 
     // MARK: Requests
 
-    /// Stops work on an exchange that the engine has ended. The connection remains open.
+    /// Resets the stream of an exchange that the engine has ended. The connection remains open.
     mutating func abandon(_ exchange: HTTPExchange, at now: Duration) {
         guard let id = ids[exchange.id], streams[id]?.exchange === exchange else { return }
         machine.reset(id)
@@ -161,7 +161,7 @@ extension HTTP2ConnectionDriver.State {
     /// request uses another connection.
     private mutating func connectionEnded(_ failure: HTTP2ConnectionFailure?) {
         isOpen = false
-        // The last output consists of the GOAWAY frame and the control frames that were queued before it.
+        // Send the last output: first the control frames that are still queued, then the GOAWAY frame.
         if let last = machine.nextOutput() { send(last) }
         actions.append(.close(isInterrupted: link.error != nil || failure == .endedEarly))
         actions.append(.reportClosed)
@@ -174,15 +174,15 @@ extension HTTP2ConnectionDriver.State {
         }
         lost = []
         guard link.isClosing else { return }
-        // The readers of the remaining streams have not taken all content. Fail their exchanges: an exchange and this
-        // connection refer to each other, and would otherwise stay in memory if the reader never continued.
+        // The remaining streams contain content that their readers have not read. Fail their exchanges now. An exchange
+        // and this connection refer to each other, so both would stay in memory if a reader never continued.
         for (id, stream) in streams {
             actions.append(.failExchange(stream.exchange, .closed))
             remove(id)
         }
     }
 
-    /// Returns how an exchange ends when its connection ends.
+    /// Returns how one exchange ends when the whole connection ends.
     private func end(of stream: HTTP2ExchangeStream, _ failure: HTTP2ConnectionFailure?) -> HTTP2ExchangeStream.End {
         if link.isClosing { return .failed(.closed) }
         switch failure {

@@ -15,8 +15,8 @@ extension HTTP2ConnectionDriver.State {
         guard next.beginSending() else { return actions.append(.reportFinished) }
         do throws(HTTPFailure) {
             try start(next, at: now)
-            // If the connection accepts no more requests, this request has used the last possible stream identifier
-            // (RFC 9113 §5.1.1).
+            // If the connection accepts no more requests now, this request has used the last stream identifier (RFC
+            // 9113 §5.1.1). So report that the connection is retired.
             if !machine.acceptsRequests { actions.append(.reportRetired) }
         } catch {
             actions.append(.reportFinished)
@@ -47,8 +47,9 @@ extension HTTP2ConnectionDriver.State {
         streams[id] = stream
     }
 
-    /// Sends a ping if nothing arrived for some time, because the network may have dropped the connection silently.
-    /// Without a reply, the connection ends, and requests can be retried on another connection.
+    /// Sends a ping if nothing has arrived for some time, because the network may have dropped the connection silently.
+    ///
+    /// If no reply arrives, the connection ends. Requests can then be retried on another connection.
     private mutating func checkConnection(at now: Duration) {
         guard isOpen, link.pingDeadline == nil, now - link.lastArrival >= options.pingDelay,
             machine.sendPing(UInt64(truncatingIfNeeded: now.components.attoseconds))
@@ -56,7 +57,7 @@ extension HTTP2ConnectionDriver.State {
         link.pingDeadline = now + options.pingTimeout
     }
 
-    /// Passes an exchange's new priority to the server. Only the urgency changes.
+    /// Sends the server the new priority of an exchange. Only the urgency in the priority changes.
     mutating func reprioritize(_ exchange: HTTPExchange, at now: Duration) {
         guard isOpen, let id = ids[exchange.id], streams[id]?.exchange === exchange,
             var priority = machine.priority(of: id)
@@ -66,8 +67,8 @@ extension HTTP2ConnectionDriver.State {
         pump(at: now)
     }
 
-    /// Requests more content from a stream's content source if fewer than ``HTTP2ConnectionDriver/outputLimit`` bytes
-    /// of the stream's content are unsent.
+    /// Requests more content from each content source whose stream has too few bytes to send. The limit is
+    /// ``HTTP2ConnectionDriver/outputLimit`` unsent bytes per stream.
     mutating func pull() {
         for id in uploads {
             guard let upload = streams[id]?.upload, upload.isReady, let source = upload.source,
@@ -106,7 +107,7 @@ extension HTTP2ConnectionDriver.State {
         pump(at: now)
     }
 
-    /// Ends a stream whose request cannot be sent completely.
+    /// Ends a stream and its request, because the request cannot be sent completely.
     private mutating func refuse(_ id: HTTP2StreamID, _ failure: HTTPFailure, at now: Duration) {
         if let exchange = streams[id]?.exchange { actions.append(.failExchange(exchange, failure)) }
         machine.reset(id)
@@ -114,7 +115,7 @@ extension HTTP2ConnectionDriver.State {
         pump(at: now)
     }
 
-    /// Reports the content passed to the transport since the latest report.
+    /// Reports the number of content bytes that were passed to the transport since the latest report.
     mutating func reportSent(_ id: HTTP2StreamID) {
         guard let exchange = streams[id]?.exchange, let upload = streams[id]?.upload else { return }
         let queued = machine.queuedByteCount(of: id)
@@ -125,7 +126,7 @@ extension HTTP2ConnectionDriver.State {
         if upload.source == nil, queued == 0 { endUpload(id) }
     }
 
-    /// Stops a request's content source, because the content is not needed.
+    /// Stops the source of a request's content, because the content is not needed.
     mutating func stopUpload(_ id: HTTP2StreamID) {
         if let source = streams[id]?.upload?.source { actions.append(.stop(source)) }
         endUpload(id)
@@ -200,8 +201,8 @@ extension HTTP2ConnectionDriver.State {
         endIfRead(id)
     }
 
-    /// Reports the end of an exchange if its reader has received all content. The stream is freed in the pool first, so
-    /// that the reader's next request can use the connection.
+    /// If an exchange has ended and its reader has received all content, reports the end. First frees the stream in the
+    /// pool, so that the reader's next request can use the connection.
     mutating func endIfRead(_ id: HTTP2StreamID) {
         guard let stream = streams[id], let end = stream.end, stream.heldCount == 0 else { return }
         let whole = end.isWithoutTrailers ? takeWhole(of: stream.exchange) : nil
@@ -214,8 +215,8 @@ extension HTTP2ConnectionDriver.State {
         }
     }
 
-    /// If the whole response arrived in one piece, removes the actions that would report its head and its content.
-    /// Returns one action that reports both; otherwise `nil`.
+    /// Combines the actions that report a response's head and content, if the whole response arrived in one piece.
+    /// Removes these actions and returns one action that reports both; otherwise returns `nil`.
     private mutating func takeWhole(of exchange: HTTPExchange) -> HTTP2ConnectionDriver.Action? {
         var (content, index) = (Data?.none, actions.count - 1)
         if index > 0, case .deliver(let receiver, let piece) = actions[index], receiver === exchange {

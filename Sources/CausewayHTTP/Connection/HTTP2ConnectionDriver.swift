@@ -48,10 +48,10 @@ final class HTTP2ConnectionDriver: HTTPConnection {
         var streams: [HTTP2StreamID: HTTP2ExchangeStream] = [:]
         /// The streams by exchange identifier.
         var ids: [UInt64: HTTP2StreamID] = [:]
-        /// The streams whose request content is not completely sent.
+        /// The streams that still have request content to send.
         var uploads: [HTTP2StreamID] = []
-        /// Streams that the connection's end interrupted. How their exchanges end depends on why the connection ended,
-        /// which the state machine reports later.
+        /// The streams that the end of the connection has interrupted. Their exchanges cannot be ended yet: how they
+        /// end depends on the reason, which the state machine reports later.
         var lost: [HTTP2StreamID] = []
         var link = Link()
         var line = ActionLine<Action>(keepsStorage: true)
@@ -63,7 +63,7 @@ final class HTTP2ConnectionDriver: HTTPConnection {
     /// The state of the transport and timers.
     struct Link {
         var isReceiving = false
-        /// The number of bytes that were passed to the transport and are not yet reported as processed.
+        /// The number of bytes that were passed to the transport and that it has not yet reported as processed.
         var pendingCount = 0
         var error: NWError?
         /// Whether the engine closed the connection.
@@ -72,7 +72,7 @@ final class HTTP2ConnectionDriver: HTTPConnection {
         var lastAcceptedID: HTTP2StreamID = 0
         /// The time at which the latest bytes arrived.
         var lastArrival: Duration = .zero
-        /// The time by which bytes must arrive after a ping; `nil` if no ping is pending.
+        /// If a ping is pending, the time by which the peer must have sent some bytes; otherwise `nil`.
         var pingDeadline: Duration?
         /// The time at which the earliest pending timer fires; `nil` if there is none.
         var timer: Duration?

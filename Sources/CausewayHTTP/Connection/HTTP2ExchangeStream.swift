@@ -17,11 +17,12 @@ struct HTTP2ExchangeStream {
         }
     }
 
-    /// The maximum length in bytes of an element of ``held`` that joins several small chunks.
+    /// Small chunks are joined in one element of ``held``, up to this length in bytes.
     private static let gatheredLength = 16 << 10
 
     let exchange: HTTPExchange
-    /// Received content that waits until the reader's buffer has space. The peer receives no flow-control credit for it.
+    /// Received content that waits for space in the reader's buffer. The peer gets no flow-control credit for waiting
+    /// content.
     private(set) var held = Deque<Data>()
     private(set) var heldCount = 0
     var end: End?
@@ -39,12 +40,12 @@ struct HTTP2ExchangeStream {
 
     /// The result of ``accept(_:)``.
     enum Acceptance {
-        /// The exchange has space in its buffer. Space for the content is now reserved.
+        /// The exchange's buffer has space for the content, and this space is now reserved.
         case reserved(HTTPExchange)
         case held
     }
 
-    /// Counts received content, and holds it if the reader's buffer is full.
+    /// Counts received content. If the reader's buffer is full, stores the content until there is space.
     mutating func accept(_ content: ArraySlice<UInt8>) -> Acceptance {
         receivedCount += content.count
         guard heldCount == 0, exchange.room() > 0 else {
@@ -72,25 +73,25 @@ struct HTTP2ExchangeStream {
         return piece
     }
 
-    /// Removes all held content. Returns its length.
+    /// Removes all content that is held back. Returns its length in bytes.
     mutating func dropHeld() -> Int {
         defer { (held, heldCount) = ([], 0) }
         return heldCount
     }
 }
 
-/// One request's content while it is sent.
+/// The content of one request, and how far it was sent.
 struct HTTP2Upload {
     /// Produces the content; `nil` after its end.
     var source: (any HTTPBodySource)?
     var isPulling = false
-    /// The time at which the content is sent even without status 100 (RFC 9110 §10.1.1); `nil` if the content is not
-    /// held back.
+    /// The time at which the held content is sent even without status 100 (RFC 9110 §10.1.1). It is `nil` if the
+    /// content is not held back.
     var holdDeadline: Duration?
-    /// The number of this request's content bytes in the HTTP/2 state machine: those at the latest report of sent
-    /// content, and those added since.
+    /// The number of this request's content bytes that the HTTP/2 state machine still holds. This count is updated when
+    /// the machine reports sent content, and when more bytes are added.
     var queuedCount = 0
-    /// The number of content bytes still to come from the source; `nil` if the length is not stated.
+    /// The number of content bytes that the source has not supplied yet; `nil` if the content length is not stated.
     var missingCount: Int?
 
     init(_ source: (any HTTPBodySource)?, length: Int?) {
@@ -98,10 +99,10 @@ struct HTTP2Upload {
         missingCount = length
     }
 
-    /// Whether the next chunk can be requested.
+    /// Whether the next chunk of content may now be requested from the source.
     var isReady: Bool { source != nil && !isPulling && holdDeadline == nil }
 
-    /// Counts a chunk from the source. Returns `false` if the content becomes longer than stated.
+    /// Counts a chunk from the content source. Returns `false` if the content is now longer than the stated length.
     mutating func add(_ count: Int) -> Bool {
         queuedCount += count
         guard let missing = missingCount else { return true }

@@ -4,15 +4,18 @@ internal import CausewayWire
 
 /// A connection of an engine, for any HTTP version. All methods may be called from any thread.
 protocol HTTPConnection: AnyObject, Sendable {
-    /// Starts reading. Call this when the transport is established or has begun to send early data. ``perform(_:)`` may
-    /// be called earlier.
+    /// Starts to read from the transport. Call this method when the transport is established, or when it has begun to
+    /// send early data. A call of ``perform(_:)`` may come earlier.
     func open()
     /// Handles a transport failure.
     func transportFailed(_ error: NWError)
-    /// Sends a request and delivers its response. When the exchange has ended, the connection calls
-    /// ``HTTPConnectionObserver/finished(_:isReusable:_:)``, or ``HTTPConnectionObserver/closed(_:)`` if the connection
-    /// has ended too. If the connection was already reported as closed before this call, the request is not sent, and
-    /// the connection only calls ``HTTPConnectionObserver/interrupted(_:_:_:)``.
+    /// Sends a request and delivers its response.
+    ///
+    /// When the exchange has ended, the connection calls ``HTTPConnectionObserver/finished(_:isReusable:_:)``. If the
+    /// connection has ended too, it calls ``HTTPConnectionObserver/closed(_:)`` instead.
+    ///
+    /// The connection may already have been reported as closed before this call. In that case, it does not send the
+    /// request, and only calls ``HTTPConnectionObserver/interrupted(_:_:_:)``.
     func perform(_ exchange: HTTPExchange)
     /// Resumes reading after ``HTTPExchange/room()`` was 0.
     func readerHasRoom(_ exchange: HTTPExchange)
@@ -21,10 +24,11 @@ protocol HTTPConnection: AnyObject, Sendable {
     /// Stops work on an exchange that the engine has ended, for example after a timeout. Has no effect if the connection does not carry
     /// this exchange.
     func abandon(_ exchange: HTTPExchange)
-    /// Gives the connection to the exchange's observer in the middle of a response. The request must be completely
-    /// sent, and the response must last until the connection ends. The result is reported with
-    /// ``HTTPExchange/handedOver(_:at:)``. Has no effect if the connection does not carry this exchange, or if it is an
-    /// HTTP/2 connection.
+    /// Hands over the connection to the exchange's observer in the middle of a response. The request must be completely
+    /// sent, and the response must last until the connection ends.
+    ///
+    /// The method ``HTTPExchange/handedOver(_:at:)`` gets the result. Does nothing if the connection does not carry
+    /// this exchange, or if it is an HTTP/2 connection.
     func handOver(_ exchange: HTTPExchange)
     /// Closes the connection.
     func close()
@@ -34,23 +38,24 @@ protocol HTTPConnection: AnyObject, Sendable {
 protocol HTTPConnectionObserver: AnyObject, Sendable {
     /// The current time, for timeouts.
     var now: Duration { get }
-    /// Reports that there is no usable path for a connection attempt. The attempt continues when a path becomes usable.
+    /// Reports that a connection attempt has no usable path. The attempt continues when there is a usable path.
     func waits(_ id: PoolConnectionID, _ reason: NWError)
     func connected(_ id: PoolConnectionID, _ connection: any HTTPConnection, _ facts: PoolConnectionFacts)
-    /// Reports a connection whose transport is not established yet. If all requests that wait for this connection may
-    /// be sent as early data, the connection takes these requests now, and the result is `true`. If not, or if no
-    /// request waits for it, the call has no effect.
+    /// Offers a connection whose transport is not established yet, so that requests can be sent as early data.
+    ///
+    /// The connection takes the waiting requests now if all of them may be sent as early data. The result is then
+    /// `true`. If one of them may not, or if no request waits, nothing changes and the result is `false`.
     func connectedEarly(_ id: PoolConnectionID, _ connection: any HTTPConnection, _ facts: PoolConnectionFacts) -> Bool
     func connectFailed(_ id: PoolConnectionID, _ error: NWError)
     /// Reports that an exchange ended. The connection can carry another request if `isReusable` is `true`.
     func finished(_ id: PoolConnectionID, isReusable: Bool, _ keepAlive: KeepAlive)
-    /// Reports a new limit for concurrent exchanges.
+    /// Reports that the connection's limit for concurrent exchanges has changed.
     func streamLimitChanged(_ id: PoolConnectionID, to limit: Int)
     /// Reports that the connection accepts no more requests. The connection's exchanges continue.
     func retired(_ id: PoolConnectionID)
     /// Reports that a response is complete. The call precedes ``HTTPExchange/finished(_:)``.
     func completed(_ exchange: HTTPExchange)
-    /// Reports that an exchange cannot be sent or was given up, and must not be sent again.
+    /// Reports an exchange that cannot be sent or that was given up. The exchange must not be sent again.
     func failed(_ exchange: HTTPExchange, _ failure: HTTPFailure)
     /// Reports that the connection is closed and must not be used for later requests.
     func closed(_ id: PoolConnectionID)

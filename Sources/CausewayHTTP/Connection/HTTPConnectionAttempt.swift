@@ -15,7 +15,7 @@ final class HTTPConnectionAttempt: Sendable {
 
     private enum Phase {
         case connecting
-        /// The connection takes requests, but its transport is not established.
+        /// The connection already accepts requests, although its transport is still being established.
         case early(any HTTPConnection, EarlyTransport)
         case established(any HTTPConnection)
         case closed
@@ -47,7 +47,7 @@ final class HTTPConnectionAttempt: Sendable {
         self.observer = observer
     }
 
-    /// Starts the transport. Its later failures are passed to the connection.
+    /// Starts the transport. If the transport fails later, the connection receives the failure.
     func start() {
         let early = phase.withLock { phase -> EarlyTransport? in
             if case .early(_, let early) = phase { early } else { nil }
@@ -55,17 +55,17 @@ final class HTTPConnectionAttempt: Sendable {
         (early ?? transport).start { [self] event in
             switch event {
             case .ready(let facts): becameReady(facts)
-            // If there is no network path to an alternative service, its attempt fails at once. The origin itself may
-            // have a path.
+            // An attempt to reach an alternative service fails at once if there is no network path. It does not wait,
+            // because a path to the origin itself may exist.
             case .waiting(let error): mayWait ? observer.waits(id, error) : failed(error)
             case .failed(let error): failed(error)
             }
         }
     }
 
-    /// Whether the attempt may wait for a network path. An attempt to an alternative service may not wait. Neither may
-    /// an attempt with early data: its requests no longer wait in the pool, and only the failure of the attempt returns
-    /// them to the pool.
+    /// Whether the attempt may wait for a network path. An attempt to an alternative service may not wait. An attempt
+    /// with early data may not wait either: its requests have left the pool, and only a failed attempt returns them to
+    /// the pool.
     private var mayWait: Bool {
         let isConnecting = phase.withLock { phase in if case .connecting = phase { true } else { false } }
         return isConnecting && alternative == nil
@@ -91,7 +91,7 @@ final class HTTPConnectionAttempt: Sendable {
     }
 
     /// Lets the connection take its first requests before ``start()``, if TLS has a session ticket for the server.
-    /// Returns whether the connection takes requests. Only bytes sent before ``start()`` can be early data.
+    /// Returns whether this was possible. Only bytes sent before ``start()`` can be TLS early data.
     func beginEarly() -> Bool {
         guard options.usesEarlyData, alternative == nil, case .negotiated = version, let name = transport.earlyProtocol
         else { return false }
@@ -124,7 +124,8 @@ final class HTTPConnectionAttempt: Sendable {
     }
 
     private func becameReady(_ facts: HTTPTransportFacts) {
-        // The server must speak the protocol that the origin advertised for this alternative service (RFC 7838 §2.1).
+        // The connection to this alternative service must use the protocol that the origin advertised for the service
+        // (RFC 7838 §2.1).
         if let alternative, facts.applicationProtocol != alternative.protocolName {
             return failed(.posix(.EPROTONOSUPPORT))
         }
@@ -145,14 +146,16 @@ final class HTTPConnectionAttempt: Sendable {
             return true
         }
         guard isFirst else { return }
-        // Report the connection before `open()`, which sends the HTTP/2 preface. The first requests are then sent
-        // together with the preface.
+        // Report the connection before `open()` sends the HTTP/2 preface. The first requests are then sent together
+        // with the preface.
         observer.connected(id, connection, Self.facts(isHTTP2: isHTTP2))
         connection.open()
     }
 
-    /// Continues with a connection that has sent early data. The early data was written for one protocol, HTTP/1.1 or
-    /// HTTP/2. If the server chose the other one, it has not accepted the early data, and the attempt fails.
+    /// Continues with a connection on which early data was already sent.
+    ///
+    /// The early data was written for HTTP/1.1 or for HTTP/2. If the server has chosen the other version, it has not
+    /// accepted the early data, and the attempt fails.
     private func establish(
         _ connection: any HTTPConnection, _ early: EarlyTransport, _ details: HTTPConnectionDetails
     ) {

@@ -5,11 +5,12 @@ package import CausewayTypes
 
 /// The connection that carried a response, with the values for metrics and server-trust checks.
 ///
-/// The values common to all requests on a connection are in one shared object, so that a copy is cheap.
+/// One shared object contains the values that all requests on a connection have in common. So a copy is cheap.
 package struct HTTPConnectionInformation: Sendable {
     /// Whether the connection carried an earlier request.
     package var isReused = false
-    /// When the connection began to send the request, on the monotonic clock; `nil` if the connection does not report it.
+    /// The time on the monotonic clock at which the connection began to send the request. `nil` if the connection does
+    /// not report it.
     package var began: Duration?
     /// The values common to all requests on the connection.
     package var details: HTTPConnectionDetails
@@ -57,10 +58,10 @@ package final class HTTPConnectionDetails: Sendable {
         }
     }
 
-    /// How requests reach the server.
+    /// The way in which requests reach the server.
     package enum Route: Sendable {
         case direct
-        /// Requests reach the server through a tunnel that a proxy provides.
+        /// A proxy provides a tunnel, and the requests reach the server through this tunnel.
         case tunnel
         /// A proxy forwards the requests in absolute form (RFC 9112 §3.2.2).
         case forwarding

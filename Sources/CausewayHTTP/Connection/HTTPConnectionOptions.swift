@@ -5,7 +5,8 @@ internal import CausewayProtocols
 struct HTTPConnectionOptions: Sendable {
     var http1 = HTTP1Client.Configuration()
     var http2 = HTTP2Configuration()
-    /// If an HTTP/2 connection has received nothing for this time, its next request also sends a ping.
+    /// The time without received bytes after which an HTTP/2 connection must be tested. After this time, the
+    /// connection's next request also sends a ping.
     var pingDelay: Duration = .seconds(10)
     /// The time within which any byte must arrive after a ping.
     var pingTimeout: Duration = .seconds(10)

@@ -8,8 +8,8 @@ internal import FoundationEssentials
 /// observer.
 ///
 /// The methods in the sections "Connection" and "Response" are called one at a time, by the thread that performs the
-/// connection's actions. Any thread may call ``fail(_:)``. If an event is being delivered to the observer at that time,
-/// the thread that delivers the event also delivers the failure afterwards.
+/// connection's actions. Any thread may call ``fail(_:)``. If another thread is then delivering an event to the
+/// observer, that thread also delivers the failure afterwards.
 final class HTTPExchange: Sendable {
     /// The maximum number of content bytes buffered for a reader.
     static let unreadLimit = 64 << 10
@@ -38,8 +38,8 @@ final class HTTPExchange: Sendable {
         /// The request's observer; `nil` once the request's end is reported.
         var observer: (any HTTPResponseObserver)?
         var isDelivering = false
-        /// The failure of a request that ended while its observer handled an event. The failure is reported when the
-        /// observer returns.
+        /// A failure that is reported when the observer has returned. It is set if the request ends while the observer
+        /// handles an event.
         var failure: HTTPFailure?
         var attempt = Attempt()
         var reading = ResponseReading()
@@ -50,7 +50,8 @@ final class HTTPExchange: Sendable {
     let id: UInt64
     let request: HTTPRequestValue
     let body: HTTPRequestBody
-    /// Whether the observer buffers content and reports with ``took(_:at:)`` how much was read.
+    /// Whether the observer keeps content in a buffer. If so, it calls ``took(_:at:)`` to report how much content was
+    /// read from the buffer.
     private let isBuffered: Bool
     let start: Duration
     let state: LockedValue<State>
@@ -72,7 +73,8 @@ final class HTTPExchange: Sendable {
     /// The current priority from 0 to 1.
     var priority: Float { state.withLock { state in state.priority } }
 
-    /// Changes the priority. Returns the connection that must apply it; `nil` if there is none or nothing changed.
+    /// Changes the priority. Returns the connection that must apply the new priority. Returns `nil` if no connection
+    /// carries the request, or if the priority is the same as before.
     func setPriority(_ priority: Float) -> (any HTTPConnection)? {
         state.withLock { state -> (any HTTPConnection)? in
             guard state.priority != priority else { return nil }
@@ -93,7 +95,8 @@ final class HTTPExchange: Sendable {
         }
     }
 
-    /// Records that the connection starts to send the request. Returns `false` if the request has already ended.
+    /// Records that the connection begins to send the request. Returns `false` if the request may not be sent, because
+    /// it has ended or was sent before.
     func beginSending(at now: Duration? = nil) -> Bool {
         state.withLock { state in
             guard state.phase == .waiting else { return false }
@@ -103,8 +106,9 @@ final class HTTPExchange: Sendable {
         }
     }
 
-    /// Returns the free space in the reader's buffer, in content bytes. If it is 0, ``HTTPConnection/readerHasRoom(_:)`` is called when the
-    /// reader wants more.
+    /// Returns the free space in the reader's buffer, in content bytes.
+    ///
+    /// If the result is 0, the reader later calls ``HTTPConnection/readerHasRoom(_:)`` to request more content.
     func room() -> Int {
         state.withLock { state in
             let room = state.reading.room
@@ -113,7 +117,8 @@ final class HTTPExchange: Sendable {
         }
     }
 
-    /// Counts content as buffered before ``received(_:at:)`` delivers it, so that ``room()`` is correct in the meantime.
+    /// Counts content as buffered before ``received(_:at:)`` delivers it. Without this call, ``room()`` would be too
+    /// large until the delivery.
     func reserve(_ count: Int) {
         if isBuffered { state.withLock { state in state.reading.unread += count } }
     }
@@ -129,7 +134,7 @@ final class HTTPExchange: Sendable {
         deliver(in: .waiting, at: now) { observer in observer.informed(head) }
     }
 
-    /// Reports that request content was sent.
+    /// Reports that bytes of the request content were sent.
     func sent(_ count: Int, at now: Duration) {
         let observer = state.withLock { state -> (any HTTPResponseObserver)? in
             state.lastProgress = now
@@ -175,28 +180,29 @@ final class HTTPExchange: Sendable {
         observer.completed(head, information, content)
     }
 
-    /// Ends the exchange with a protocol switch. If the request has already ended, the stream is released, which closes it.
+    /// Ends the exchange because the server has switched protocols. If the request has already ended, the stream is
+    /// released, and thereby closed.
     func upgraded(_ head: HTTPResponseHead, _ details: HTTPConnectionDetails, _ stream: HTTPUpgradedStream) {
         guard let (observer, attempt) = end(in: .waiting) else { return }
         let information = HTTPConnectionInformation(isReused: attempt.isReused, began: attempt.began, details: details)
         observer.upgraded(head, information, stream)
     }
 
-    /// Requests the connection's handover to the observer in the middle of the response. Has no effect after the end of
-    /// the exchange.
+    /// Requests that the connection is handed over to the observer in the middle of the response. Has no effect after
+    /// the exchange has ended.
     func handOver() {
         state.withLock { state in state.phase == .body ? state.attempt.connection : nil }?.handOver(self)
     }
 
-    /// Ends the exchange, and passes its connection to the observer. If `stream` is `nil`, the connection cannot be
-    /// handed over, and the exchange continues.
+    /// Passes the connection to the observer, and ends the exchange. If `stream` is `nil`, the connection cannot be
+    /// handed over. The observer then gets `nil`, and the exchange continues.
     func handedOver(_ stream: HTTPUpgradedStream?, at now: Duration) {
         guard stream != nil else { return deliver(in: .body, at: now) { observer in observer.handedOver(nil) } }
         end(in: .body)?.observer.handedOver(stream)
     }
 
-    /// Ends the exchange if it is in the phase `phase`. The result contains the connection, so that the connection is
-    /// released only after the lock.
+    /// Ends the exchange if it is in the phase `phase`. The result contains the connection, so that the caller releases
+    /// it only after the lock is released.
     private func end(in phase: Phase) -> (observer: any HTTPResponseObserver, attempt: Attempt)? {
         state.withLock { state in
             guard state.phase == phase, let observer = state.observer.take() else { return nil }
@@ -206,8 +212,8 @@ final class HTTPExchange: Sendable {
         }
     }
 
-    /// Ends the exchange with a failure. Returns the connection that must abandon the exchange; `nil` if there is none or the exchange had
-    /// already ended.
+    /// Ends the exchange with a failure. Returns the connection that carries the exchange, because it must abandon the
+    /// exchange. Returns `nil` if no connection carries the exchange, or if the exchange had already ended.
     @discardableResult
     func fail(_ failure: HTTPFailure) -> (any HTTPConnection)? {
         let (isEnd, observer, connection) = state.withLock {
@@ -238,7 +244,8 @@ final class HTTPExchange: Sendable {
         endDelivery()
     }
 
-    /// Ends an event's delivery. If the request ended in the meantime, reports its end.
+    /// Records that the delivery of an event is over. If the request ended during the delivery, reports the request's
+    /// end now.
     private func endDelivery() {
         let (observer, failure) = state.withLock { state -> ((any HTTPResponseObserver)?, HTTPFailure?) in
             state.isDelivering = false
@@ -278,7 +285,7 @@ final class HTTPExchange: Sendable {
 
     // MARK: Sending again
 
-    /// Returns the values for the retry decision; `nil` if the response has begun or the request has ended.
+    /// Returns the values for the decision about a retry; `nil` if the response has begun or the request has ended.
     func retryContext() -> RetryContext? {
         state.withLock { state in
             guard state.phase == .waiting else { return nil }

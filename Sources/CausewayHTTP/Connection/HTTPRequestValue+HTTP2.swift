@@ -11,7 +11,7 @@ extension HTTPRequestValue {
         var head = HTTP2RequestHead(
             method: method, scheme: origin.isSecure ? "https" : "http",
             authority: fields.firstValue(of: "Host") ?? hostField, path: target, fields: fields)
-        // `Proxy-Authorization` is for proxies only, so the server must not see it (RFC 9110 §11.7.2).
+        // The server must not see `Proxy-Authorization`, because this field is only for proxies (RFC 9110 §11.7.2).
         if fields.contains("Proxy-Authorization") { head.fields.removeAll("Proxy-Authorization") }
         let length: Int? =
             switch body {
@@ -35,7 +35,7 @@ extension HTTPExchange {
     /// The urgency for the current priority, 0 to 6 (RFC 9218 §4.1). Urgency 7, which is meant for background requests,
     /// is not used.
     var urgency: UInt8 {
-        // A priority of NaN counts as 0. The pool of connections treats it in the same way.
+        // A priority that is NaN counts as 0. The connection pool also treats it as 0.
         let priority = priority
         return UInt8(((priority > 0 ? 1 - min(priority, 1) : 1) * 6).rounded())
     }

@@ -49,7 +49,7 @@ extension HTTPResponseObserver {
         if let content { received(content) }
         ended(.success(FieldSection()))
     }
-    /// Default implementation: closes the connection, because nothing retains the stream.
+    /// Default implementation: does not retain the stream, so the connection closes.
     package func upgraded(
         _ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ stream: HTTPUpgradedStream
     ) {}

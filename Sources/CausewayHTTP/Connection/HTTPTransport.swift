@@ -19,7 +19,7 @@ protocol HTTPTransport: Sendable {
     func receive(atMost limit: Int, _ completion: @escaping @Sendable (HTTPArrival) -> Void)
     /// Sends bytes. Calls the completion when the kernel has accepted the bytes, or with the error.
     func send(_ content: Data, _ completion: @escaping @Sendable (NWError?) -> Void)
-    /// Ends the sending direction after all content. Calls the completion when the transport has done so.
+    /// Ends the sending direction when all content has been sent. Then calls the completion.
     func sendEnd(_ completion: @escaping @Sendable (NWError?) -> Void)
     /// Closes the stream. Aborts it if `isInterrupted` is `true`.
     func close(isInterrupted: Bool)
@@ -38,7 +38,7 @@ enum HTTPTransportEvent: Sendable {
 struct HTTPTransportFacts: Sendable {
     /// The ALPN protocol (RFC 7301); `nil` for none.
     var applicationProtocol: String?
-    /// The forwarding proxy; `nil` for a direct connection and for a tunnel.
+    /// The proxy that forwards the requests. `nil` for a direct connection, and for a tunnel through a proxy.
     var forwardProxy: ForwardProxy?
     /// Returns the connection's properties. The arguments are the connection's identifier in its pool and its ALPN
     /// protocol name.

@@ -11,10 +11,11 @@ package final class HTTPUpgradedStream: Sendable {
     package typealias Reader = @Sendable (HTTPArrival) -> Void
 
     private struct State {
-        /// Input from before the connection's handover: bytes, then the end or an error.
+        /// Input that arrived before the connection was handed over. First come the bytes, then the end or an error.
         var unread: HTTPArrival
-        /// Whether a receive is pending that began before the connection's handover. Its result is passed to
-        /// ``arrived(_:)``.
+        /// Whether a receive is still pending that began before the connection was handed over.
+        ///
+        /// The result of this receive is passed to ``arrived(_:)``.
         var isReceiving: Bool
         var reader: (limit: Int, completion: Reader)?
         var isClosed = false
@@ -36,8 +37,9 @@ package final class HTTPUpgradedStream: Sendable {
     private let state: LockedValue<State>
 
     /// - Parameters:
-    ///   - unread: Input that arrived before the connection's handover.
-    ///   - isReceiving: Whether a receive is pending, whose result follows with ``arrived(_:)``.
+    ///   - unread: Input that arrived before the connection was handed over.
+    ///   - isReceiving: Whether a receive call on the transport is still pending. Its result is later passed to
+    ///     ``arrived(_:)``.
     init(_ transport: any HTTPTransport, _ unread: HTTPArrival, isReceiving: Bool = false) {
         self.transport = transport
         state = LockedValue(State(unread: unread, isReceiving: isReceiving))
@@ -58,7 +60,7 @@ package final class HTTPUpgradedStream: Sendable {
         if !mustWait { transport.receive(atMost: limit, completion) }
     }
 
-    /// Handles the result of the engine's receive that was pending at the connection's handover.
+    /// Delivers the result of a receive call that the engine started before it handed over the connection.
     func arrived(_ arrival: HTTPArrival) {
         let (reader, result) = state.withLock { state -> (Reader?, HTTPArrival?) in
             state.isReceiving = false

@@ -16,7 +16,8 @@ final class RequestForwarder: Sendable {
     func head(of request: HTTPRequestValue) -> HTTPRequestHead {
         let target = request.absoluteForm
         var head = HTTPRequestHead(method: request.method, target: target, fields: request.fields)
-        // If `Host` and the target named different hosts, the proxy could use one of them, and the server the other.
+        // Set the `Host` field to the target's host. If field and target differed, the proxy could use one of them, and
+        // the server the other.
         head.fields.removeAll("Host")
         head.fields.prepend("Host", request.hostField)
         let isGiven = head.fields.contains("Proxy-Authorization")
@@ -26,7 +27,7 @@ final class RequestForwarder: Sendable {
         return head
     }
 
-    /// Processes a response. Returns whether the connection can carry another request, as far as the proxy is concerned.
+    /// Processes a response from the proxy. Returns whether the proxy allows the connection to carry another request.
     func isReusable(after head: HTTPResponseHead, to origin: HTTPOrigin) -> Bool {
         let closes = head.fields.hasElement("close", in: "Proxy-Connection")
         let hadCredential = hasCredential.withLock { $0 }
@@ -43,8 +44,8 @@ final class RequestForwarder: Sendable {
 }
 
 extension HTTPResponseHead {
-    /// Whether a forwarding proxy demands a credential, or refuses the credential it received. tinyproxy refuses a
-    /// credential with status 401, and without a challenge.
+    /// Whether a forwarding proxy demands a credential or refuses the credential that it received. The proxy tinyproxy
+    /// refuses a credential with status 401 and sends no challenge.
     fileprivate func isRefusal(ofProxyWithCredential hadCredential: Bool) -> Bool {
         status == 407 || status == 401 && hadCredential && !fields.contains("WWW-Authenticate")
     }

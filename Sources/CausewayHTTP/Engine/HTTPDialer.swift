@@ -8,9 +8,10 @@ protocol HTTPDialer: Sendable {
     ///
     /// - Parameters:
     ///   - key: The origin, and the requirements for the connection.
-    ///   - alternative: The alternative service to connect to, whose certificate must be valid for the origin; `nil` for the origin itself.
-    ///   - offersHTTP2: Whether TLS offers HTTP/2 besides HTTP/1.1. To an alternative, only the alternative's protocol
-    ///     is offered.
+    ///   - alternative: The alternative service to connect to; `nil` for the origin itself. The alternative's
+    ///     certificate must be valid for the origin.
+    ///   - offersHTTP2: Whether TLS offers HTTP/2 besides HTTP/1.1. A connection to an alternative offers only the
+    ///     alternative's protocol.
     func makeTransport(
         to key: PoolKey, at alternative: AlternativeService?, offersHTTP2: Bool
     ) -> any HTTPTransport
@@ -37,8 +38,8 @@ struct NetworkDialer: HTTPDialer {
         return connection
     }
 
-    /// Returns a transport to an alternative. The alternative's certificate must be valid for the origin's name
-    /// (RFC 7838 §2.1).
+    /// Returns a transport to an alternative service. The certificate of this service must be valid for the origin's
+    /// name (RFC 7838 §2.1).
     private func makeTransport(to origin: HTTPOrigin, at alternative: AlternativeService) -> any HTTPTransport {
         let parameters = Self.offering([alternative.protocolName], makeParameters(origin))
         let host = alternative.host.isEmpty ? origin.host : alternative.host
@@ -53,8 +54,8 @@ struct NetworkDialer: HTTPDialer {
         return connection
     }
 
-    /// Returns parameters whose TLS options offer only protocols that the engine chose. If the program's TLS options
-    /// list application protocols, only protocols on that list are offered. The program's own parameters remain
+    /// Returns parameters whose TLS options offer only the given protocols. If the program's TLS options also list
+    /// application protocols, only the protocols in both lists are offered. The program's own parameters remain
     /// unchanged, because it may use them for other connections.
     static func offering(
         _ protocols: [String], _ original: NWParameters, usesEarlyData: Bool = false

@@ -31,9 +31,10 @@ package final class HTTPEngine: Sendable {
         /// Whether HTTP proxies forward requests without TLS (RFC 9112 §3.2.2). If `false`, these requests are sent
         /// through tunnels.
         package var usesForwarding = true
-        /// Returns a name that identifies an origin's proxies. Connections to origins with equal names can carry each
-        /// other's requests, so these origins share idle connections. Returns `nil` if there are no proxies, or if some
-        /// of them do not forward plain requests.
+        /// Returns a name that identifies the proxies for an origin; `nil` if no name applies.
+        ///
+        /// If two origins have equal names, one connection can carry the requests of both. These origins share idle
+        /// connections. The name is `nil` if there are no proxies, or if some of them do not forward plain requests.
         package var forwardingRoute: @Sendable (HTTPOrigin) -> String? = { _ in nil }
         /// The alternative services; `nil` to connect to origins only.
         package var alternatives: (any AlternativeChoosing)?
@@ -61,8 +62,10 @@ package final class HTTPEngine: Sendable {
     /// The number of connections, including those that are being established.
     package var connectionCount: Int { core.connectionCount }
 
-    /// Calls a closure that resumes a task. On an event loop's thread, calls it after the loop has handled all events
-    /// that it received together, because the resumed task could preempt the loop. On other threads, calls it at once.
+    /// Calls a closure that resumes a task.
+    ///
+    /// On an event loop's thread, the call waits until the loop has handled all events that it received together.
+    /// Otherwise the resumed task could preempt the loop. On other threads, the closure is called at once.
     package static func resumeTask(_ body: @escaping @Sendable () -> Void) { OffLoopTask.resume(body) }
 
     /// Closes all connections. Requests in progress and later requests fail with ``HTTPFailure/closed``.

@@ -15,8 +15,8 @@ extension HTTPEngineCore {
         }
         guard !isClosed else { return }
         if attempt.beginEarly() {
-            // Queue the start of the attempt behind the actions that assign the first requests to its connection. Only
-            // bytes sent before the start can be early data.
+            // Start the attempt only after the first requests are assigned to its connection. Only bytes that are
+            // written before the start can be TLS early data.
             transition { state in
                 state.actions.append(.start(attempt))
                 return []
@@ -39,8 +39,8 @@ extension HTTPEngineCore {
             observer: self)
     }
 
-    /// Connects to the origin after an attempt to reach an alternative service has failed. Returns `false` if the
-    /// failed attempt was already to the origin.
+    /// Starts a connection to the origin after an attempt to reach an alternative service has failed. Returns `false`
+    /// if the failed attempt was itself an attempt to reach the origin.
     func connectsToOrigin(insteadOf id: PoolConnectionID) -> Bool {
         guard let alternatives, let failed = state.withLock({ state in state.attempts[id] }),
             let service = failed.alternative
@@ -48,7 +48,8 @@ extension HTTPEngineCore {
         alternatives.failed(service, of: failed.key.origin)
         let attempt = makeAttempt(id, failed.key, at: nil, offersHTTP2: true)
         let isWanted = state.withLock { state in
-            // The pool may have closed the failed attempt while the new attempt was created.
+            // The pool may have closed the failed attempt while the new attempt was created. Do not start the new
+            // attempt in this case.
             guard state.attempts[id] === failed else { return false }
             state.attempts[id] = attempt
             return true

@@ -20,8 +20,8 @@ extension HTTPEngineCore: HTTPConnectionObserver {
         }
     }
 
-    /// Adds an exchange to the pool. If its connection attempt waits for a network path, the observer is notified. An
-    /// exchange that does not permit the wait fails instead.
+    /// Adds an exchange to the pool. Its connection attempt may wait for a network path. In that case, the observer is
+    /// notified. If the exchange does not permit the wait, it fails instead.
     func request(
         _ exchange: HTTPExchange, _ route: RetryDecision.Route = .any, in state: inout State, at now: Duration
     ) -> [PoolAction] {
@@ -33,11 +33,11 @@ extension HTTPEngineCore: HTTPConnectionObserver {
         return actions
     }
 
-    /// Tells a request that its connection attempt waits for a network path, or fails the request if it must not wait.
-    /// Has no effect if the request has got a connection or has ended since this action was queued.
+    /// Tells a request that its connection attempt waits for a network path. If the request must not wait, it fails.
+    /// Does nothing if the request has a connection by now, or has ended.
     ///
-    /// No connection reports an event of this request at the same time: another action would first have to assign a
-    /// connection, and actions are performed one at a time.
+    /// No connection reports an event of this request at the same time. For that, another action would first have to
+    /// assign a connection, and actions are performed one at a time.
     func wait(_ request: UInt64, for id: PoolConnectionID) {
         let (exchange, reason) = state.withLock { state -> (HTTPExchange?, NWError?) in
             guard state.pool.isWaiting(request, for: id) else { return (nil, nil) }
@@ -55,7 +55,7 @@ extension HTTPEngineCore: HTTPConnectionObserver {
         let now = clock.now
         var attempt: HTTPConnectionAttempt?
         transition { state in
-            // If the pool has closed the attempt before this report, the attempt is no longer listed.
+            // If the pool has already closed this attempt, the attempt is no longer in the list.
             attempt = state.attempts.removeValue(forKey: id)
             state.waiting[id] = nil
             guard attempt != nil else { return [] }
@@ -125,8 +125,8 @@ extension HTTPEngineCore: HTTPConnectionObserver {
 
     func interrupted(_ exchange: HTTPExchange, _ occasion: RetryOccasion, _ failure: HTTPFailure) {
         let now = clock.now
-        // A request that continues an authentication handshake is not retried, because its handshake message is useless
-        // on another connection.
+        // Do not retry the request if it continues an authentication handshake. The handshake belongs to one
+        // connection, so its message would be useless on another connection.
         guard exchange.request.binding?.connection == nil, let context = exchange.retryContext(),
             case .retry(let route, needsNewStream: false) = RetryRules.decide(occasion, context),
             exchange.beginRetry(occasion)

@@ -5,20 +5,20 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Drives a ``ConnectionPool``: performs the pool's actions, and reports connection events to the pool.
+/// Drives a ``ConnectionPool``. It performs the pool's actions, and reports connection events to the pool.
 ///
-/// State changes happen under one lock. The resulting actions are performed in order, by one thread at a time, without
-/// the lock. Because of this order, a connection is never closed before it is opened.
+/// Each state change happens under one lock. The resulting actions are performed without the lock, by one thread at a
+/// time, in the order of the changes. So a connection is never closed before it is opened.
 final class HTTPEngineCore: Sendable {
     enum Action: Sendable {
         case pool(PoolAction)
         /// Fail the request, because no connection could be established.
         case fail(UInt64, NWError)
-        /// Notify the request's observer that this connection attempt waits for a network path. If the request does not
-        /// permit the wait, fail the request instead.
+        /// Tell the request's observer that this connection attempt waits for a network path. If the request does not
+        /// permit waiting, fail the request instead.
         case wait(UInt64, for: PoolConnectionID)
-        /// Start a connection attempt after its first requests have been assigned, so that they can be sent as TLS
-        /// early data.
+        /// Start a connection attempt. The attempt's first requests are already assigned, so that they can be sent as
+        /// TLS early data.
         case start(HTTPConnectionAttempt)
         case closeAll([any HTTPConnection], [HTTPConnectionAttempt], [HTTPExchange])
     }
@@ -30,14 +30,14 @@ final class HTTPEngineCore: Sendable {
         var exchanges: [UInt64: HTTPExchange] = [:]
         var attempts: [PoolConnectionID: HTTPConnectionAttempt] = [:]
         var connections: [PoolConnectionID: any HTTPConnection] = [:]
-        /// The connection attempts that wait for a network path, each with the error that explains why.
+        /// The connection attempts that wait for a network path, each with the error that caused the wait.
         var waiting: [PoolConnectionID: NWError] = [:]
         var isClosed = false
-        /// The time at which the earliest pending timer fires; `nil` if there is none.
+        /// The time when the earliest running timer fires. `nil` if no timer is running.
         var timer: Duration?
         var line = ActionLine<Action>(keepsStorage: true)
-        /// The actions that the current change of the state requests. After each change they move to ``line``, and the
-        /// array keeps its storage.
+        /// The actions that the current state change requests. After the change they move to ``line``. The array keeps
+        /// its storage for the next change.
         var actions: [Action] = []
 
         mutating func queueActions() -> Bool { !actions.isEmpty && line.move(&actions) }
@@ -124,7 +124,7 @@ final class HTTPEngineCore: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// Fails an exchange, because its connection cannot send it.
+    /// Fails an exchange that its connection cannot send.
     func failed(_ exchange: HTTPExchange, _ failure: HTTPFailure) {
         exchange.fail(failure)
         remove(exchange)
@@ -228,8 +228,10 @@ final class HTTPEngineCore: Sendable {
         clock.schedule(after: max(.zero, due - now)) { [weak self] in self?.advance(due) }
     }
 
-    /// Ends exchanges whose time limit has passed, advances the pool, and sets the next timer. An earlier timer
-    /// replaces a later one, but the later one is not cancelled and also calls this method. That call is harmless.
+    /// Ends the exchanges whose time limit has passed, advances the pool, and sets the next timer.
+    ///
+    /// If the next time is earlier than the current timer, a new timer replaces it. The replaced timer is not
+    /// cancelled. It also calls this method, which is harmless.
     private func advance(_ due: Duration) {
         let now = clock.now
         let exchanges = state.withLock { state in
@@ -261,8 +263,8 @@ final class HTTPEngineCore: Sendable {
         return key
     }
 
-    /// Returns the request to the pool for an exchange's connection. If the exchange is retried, `route` restricts the
-    /// connections that it may use.
+    /// Returns the request with which an exchange gets a connection from the pool. For a retry, `route` restricts which
+    /// connections the exchange may use.
     func poolRequest(for exchange: HTTPExchange, _ route: RetryDecision.Route = .any) -> PoolRequest {
         let route: PoolRequest.Route =
             switch route == .any ? exchange.request.route : route {

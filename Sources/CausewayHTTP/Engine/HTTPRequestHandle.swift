@@ -18,6 +18,6 @@ package struct HTTPRequestHandle: Sendable {
     /// HTTP/2 connection.
     package func handOver() { exchange.handOver() }
 
-    /// Records that a reader took content from its buffer.
+    /// Records that a reader has taken `count` bytes from its buffer.
     func took(_ count: Int) { exchange.took(count, at: core.now) }
 }

@@ -10,7 +10,8 @@ package final class HTTPResponseStream: Sendable {
     package let head: HTTPResponseHead
     private let reader: HTTPResponseReader
     private let handle: HTTPRequestHandle
-    /// The stream retains its engine, because an engine closes its connections when it is released.
+    /// The engine that carries the response. The stream retains it, because an engine closes its connections when it is
+    /// released.
     private let engine: HTTPEngine
 
     init(_ head: HTTPResponseHead, _ reader: HTTPResponseReader, _ handle: HTTPRequestHandle, _ engine: HTTPEngine) {

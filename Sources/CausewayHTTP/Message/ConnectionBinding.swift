@@ -5,8 +5,8 @@ package import CausewayHTTPProtocols
 package final class ConnectionBinding: Sendable {
     /// The credential's name. Requests with equal names share connections.
     package let identity: String
-    /// The connection that carried the previous handshake message. If that connection cannot carry the request, the
-    /// request fails. `nil` if the request may use any connection with this ``identity``.
+    /// The connection that carried the previous handshake message; `nil` if the request may use any connection with
+    /// this ``identity``. If that connection cannot carry the request, the request fails.
     package let connection: PoolConnectionID?
 
     package init(identity: String, connection: PoolConnectionID? = nil) {

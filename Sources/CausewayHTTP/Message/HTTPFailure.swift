@@ -28,12 +28,12 @@ package enum HTTPFailure: Error, Sendable {
     case cancelled
     /// The request's content source failed.
     case contentFailed(any Error)
-    /// The response body exceeds the reader's limit.
+    /// The response body is longer than the reader permits.
     case tooLarge(limit: Int)
     /// The engine was shut down.
     case closed
 
-    /// Creates a request's failure from the failure of the HTTP/1.1 connection and of its transport.
+    /// Creates a request's failure from the HTTP/1.1 connection's failure and the transport's failure.
     init(_ failure: HTTP1Failure?, _ transport: NWError?) {
         switch failure {
         case nil, .endedWithoutResponse: self = .noResponse(transport)

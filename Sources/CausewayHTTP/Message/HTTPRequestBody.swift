@@ -10,7 +10,7 @@ package enum HTTPRequestBody: Sendable {
     case stream(any HTTPBodySource, length: Int?)
 }
 
-/// One result from a content source.
+/// What a content source returns when it is asked for content.
 package enum HTTPBodyPiece: Sendable {
     case content(Data)
     /// The end of the content, with its trailer fields. HTTP/1.1 sends trailer fields only with the chunked transfer
@@ -21,7 +21,8 @@ package enum HTTPBodyPiece: Sendable {
 
 /// Produces one request's content.
 package protocol HTTPBodySource: AnyObject, Sendable {
-    /// Delivers the next chunk. The connection calls this again when less than 64 KiB of the earlier content is unsent.
+    /// Delivers the next chunk. The connection calls this method again as soon as less than 64 KiB of the earlier
+    /// content is unsent.
     func next(_ completion: @escaping @Sendable (HTTPBodyPiece) -> Void)
     /// Stops the source, because the rest of the content is not needed.
     func stop()

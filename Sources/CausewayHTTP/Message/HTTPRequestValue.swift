@@ -17,10 +17,10 @@ package struct HTTPRequestValue: Sendable {
     /// Whether the request asks the server to switch the protocol (RFC 9110 §7.8). The fields then contain `Upgrade` and `Connection`, and
     /// the request uses HTTP/1.1. If the server accepts, ``HTTPResponseObserver/upgraded(_:_:_:)`` hands over the connection.
     package var isUpgrade = false
-    /// The connections that may carry this request if it repeats an earlier request.
+    /// The connections that may carry this request. They are restricted if the request repeats an earlier request.
     package var route = RetryDecision.Route.any
-    /// The credential whose authenticated connections the request must use; `nil` if the request uses connections
-    /// without such authentication.
+    /// The credential that restricts the connections: the request must use connections that were authenticated with it.
+    /// `nil` if the request uses connections without such authentication.
     package var binding: ConnectionBinding?
     /// The initial priority from 0 to 1. It decides the request's place among the requests that wait for a connection,
     /// and its urgency over HTTP/2 (RFC 9218 §4.1). ``HTTPRequestHandle/setPriority(_:)`` changes it.

@@ -3,7 +3,7 @@ package import FoundationEssentials
 
 /// Why a file cannot be sent as a form part.
 package enum MultipartFailure: Error, Equatable, Sendable {
-    /// The file does not exist. It may have been removed after it was added to the form's content.
+    /// The file does not exist. Perhaps someone removed it after the program had added it to the form.
     case missing(String)
     /// The path leads to a directory, pipe, socket or device.
     case notRegular(String)
@@ -37,7 +37,7 @@ extension MultipartFailure: CustomStringConvertible {
 /// The length must be known before the first byte is sent, so it is calculated from the file sizes when the files were
 /// appended.
 package struct MultipartContent: Sendable {
-    /// A piece of the content. The pieces are sent one after another.
+    /// A piece of the content. The pieces are sent in their order.
     package enum Piece: Sendable {
         case bytes(Data)
         /// A file, and its size in bytes when it was appended.
@@ -134,7 +134,7 @@ package final class MultipartReader: Sendable {
         let file: FormFile
         if let open = place.file { file = open } else { file = try FormFile(path) }
         place.file = file
-        // Without this check, a file that has grown would be truncated silently.
+        // Check the file's size. Otherwise a file that has grown would be truncated silently.
         guard try file.count() == count else { throw .changed(path) }
         let wanted = Int(min(Int64(limit), count - place.offset))
         let data = try file.read(wanted, at: place.offset)

@@ -9,7 +9,8 @@ package import FoundationEssentials
 package final class SequenceBodySource: HTTPBodySource {
     private struct State {
         var isStopped = false
-        /// The completion that ``next(_:)`` has received, until the sequence produces the next chunk; otherwise `nil`.
+        /// The completion handler of the waiting ``next(_:)`` call. `nil` if no call waits. It is kept until the
+        /// sequence produces its next chunk.
         var wanted: (@Sendable (HTTPBodyPiece) -> Void)?
         /// Resumes the iteration when a chunk is requested.
         var producer: CheckedContinuation<Bool, Never>?
@@ -53,7 +54,7 @@ package final class SequenceBodySource: HTTPBodySource {
         producer?.resume(returning: false)
     }
 
-    /// Waits until a chunk is requested. Returns `false` after ``stop()``.
+    /// Waits until the consumer requests a chunk. Returns `false` after ``stop()``.
     private func isWanted() async -> Bool {
         await withCheckedContinuation { producer in
             let known = state.withLock { state -> Bool? in

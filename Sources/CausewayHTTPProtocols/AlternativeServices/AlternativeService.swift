@@ -47,7 +47,7 @@ package enum AlternativeServicesField: Equatable, Sendable {
         var entries: [Entry] = []
         var isCleared = false
         fields.forEachElement(of: "Alt-Svc") { element in
-            // `clear` is case-sensitive and has no parameters.
+            // The value `clear` is case-sensitive and has no parameters.
             if element.elementsEqual("clear".utf8) {
                 isCleared = true
             } else if let entry = Self.entry(element) {

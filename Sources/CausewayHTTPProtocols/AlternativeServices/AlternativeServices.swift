@@ -69,8 +69,9 @@ package struct AlternativeServices: Sendable {
         }
     }
 
-    /// Returns an origin's preferred alternative: fresh, with a protocol in `protocols`, and without a recent failure;
-    /// `nil` to use the origin itself. HTTP/2 at the origin's own host and port is not an alternative.
+    /// Returns an origin's preferred alternative service. It has not expired, its protocol is in `protocols`, and it
+    /// has not failed recently. Returns `nil` if there is none: the caller then uses the origin itself. HTTP/2 at the
+    /// origin's own host and port does not count as an alternative.
     package func alternative(for origin: HTTPOrigin, protocols: Set<String> = ["h2"], at now: Int)
         -> AlternativeService?
     {
@@ -95,13 +96,14 @@ package struct AlternativeServices: Sendable {
         }
     }
 
-    /// Records that an alternative was reached.
+    /// Records that an alternative service was reached successfully.
     package mutating func succeeded(_ service: AlternativeService, of origin: HTTPOrigin) {
         change(service, of: origin) { known in (known.brokenUntil, known.failureCount) = (0, 0) }
     }
 
-    /// Removes all of an origin's alternatives after status 421. The status means that the server of an alternative is
-    /// not authoritative for the origin (RFC 7838 §6).
+    /// Removes all alternative services for an origin after a response with status 421.
+    ///
+    /// The status means that an alternative's server is not authoritative for the origin (RFC 7838 §6).
     package mutating func misdirected(_ origin: HTTPOrigin) { origins[origin] = nil }
 
     /// Removes alternatives that are valid only for the previous network (RFC 7838 §2.2), and resets the failures of

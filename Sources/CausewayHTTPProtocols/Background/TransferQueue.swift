@@ -10,7 +10,7 @@ package struct TransferQueue: Sendable {
     package struct Limits: Sendable {
         /// The maximum number of concurrent transfers.
         package var running = 8
-        /// The back-off after the first attempt without progress. It doubles with each later attempt without progress.
+        /// The delay after the first attempt without progress. Each further attempt without progress doubles the delay.
         package var firstDelay = Duration.seconds(1)
         package var maximumDelay = Duration.seconds(600)
 
@@ -19,7 +19,7 @@ package struct TransferQueue: Sendable {
 
     private struct Entry {
         var priority: Float
-        /// The earliest time for the first attempt; `nil` if there is none.
+        /// The earliest time for the first attempt; `nil` if it may begin at any time.
         var beginning: Duration?
         /// The end of the back-off; `nil` if there is none.
         var retry: Duration?
@@ -76,7 +76,7 @@ package struct TransferQueue: Sendable {
         var delay = limits.firstDelay
         for _ in 1..<entry.failureCount where delay < limits.maximumDelay { delay *= 2 }
         delay = min(delay, limits.maximumDelay)
-        // Half the delay is fixed, the other half is jitter.
+        // One half of the delay is fixed, and the other half is multiplied by a random number from 0 to 1.
         entry.delay = delay * (0.5 + 0.5 * min(max(spread, 0), 1))
         entry.retry = now + entry.delay
         entries[id] = entry
@@ -100,7 +100,8 @@ package struct TransferQueue: Sendable {
             .min()
     }
 
-    /// Shortens each back-off whose rest would last longer than its planned duration because the clock was set back.
+    /// Corrects the back-offs after the clock was set back. No back-off may still last longer than its planned
+    /// duration.
     private mutating func noteClock(_ now: Duration) {
         for (id, entry) in entries {
             if let retry = entry.retry, retry - now > entry.delay { entries[id]?.retry = now + entry.delay }

@@ -1,8 +1,8 @@
 /// How a new process continues a stored transfer.
 package enum TransferRecovery: Equatable, Sendable {
-    /// The result is complete and waits for the program.
+    /// The result is complete, but must still be delivered to the program.
     case deliver
-    /// The program has taken the result file. Only the completion is still to be reported.
+    /// The program has already taken the result file. The new process must only report the end of the transfer.
     case handedOver
     /// The download resumes at this byte offset.
     case resume(from: Int64)
@@ -52,8 +52,8 @@ package enum TransferRecovery: Equatable, Sendable {
         case .created, .begun:
             let size = facts.size ?? 0
             let usable = facts.isSameBoot ? size : min(size, max(facts.durable, 0))
-            // A range must start at an existing byte (RFC 9110 §14.1.2). If the stored content may be complete, a range
-            // after it could be invalid, so the range starts at the last stored byte.
+            // The requested range must start at an existing byte (RFC 9110 §14.1.2). If the stored content may be
+            // complete, start at its last byte.
             let offset = facts.total.map { usable < $0 ? usable : $0 - 1 } ?? usable - 1
             let isFitting = usable <= facts.total ?? .max
             self = facts.hasValidator && isFitting && offset > 0 ? .resume(from: offset) : .startOver

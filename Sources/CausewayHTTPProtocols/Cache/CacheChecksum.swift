@@ -30,8 +30,10 @@ package struct CacheChecksum: Sendable {
         mix(rest)
     }
 
-    /// For each word, this function maps different states to different states. For each state, it maps different words
-    /// to different states. So two inputs that differ in one word never have the same checksum.
+    /// Mixes a word into the checksum state.
+    ///
+    /// For a given word, different states lead to different states. For a given state, different words lead to
+    /// different states. So two inputs that differ in one word never have the same checksum.
     private mutating func mix(_ word: UInt64) {
         state = (state ^ word) &* 0xFF51_AFD7_ED55_8CCD
         state ^= state >> 32

@@ -20,7 +20,7 @@ package struct CacheControl: Equatable, Sendable {
         package static let onlyIfCached = Flags(rawValue: 1 << 7)
     }
 
-    /// Directives with a number of seconds (RFC 9111 §5.2.1.1-5.2.1.3, §5.2.2.1).
+    /// The cache directives whose value is a number of seconds (RFC 9111 §5.2.1.1-5.2.1.3, §5.2.2.1).
     package enum Limit: String, Sendable {
         case maxAge = "max-age"
         case minFresh = "min-fresh"
@@ -36,16 +36,16 @@ package struct CacheControl: Equatable, Sendable {
     package private(set) var unusableFields: [String] = []
     private var limits: [Limit: Int] = [:]
 
-    /// Whether there are directives with a number of seconds.
+    /// Whether the field contains directives that have a number of seconds.
     var hasLimits: Bool { !limits.isEmpty }
 
     /// The maximum number of seconds. Larger values are reduced to this number (RFC 9111 §1.2.2).
     static let maximum = 1 << 31
-    /// The maximum number of field names in `no-cache`, and in `Vary` of a stored response. Each name costs memory, and
-    /// costs time when a request is compared with the response.
+    /// The maximum number of field names in `no-cache`. The same limit applies to `Vary` in a stored response. Each
+    /// name costs memory, and it also costs time when a request is compared with the response.
     static let maximumNameCount = 64
 
-    /// Reads all `Cache-Control` field lines.
+    /// Creates the directives from all `Cache-Control` fields in a header section.
     package init(_ fields: FieldSection) {
         fields.forEachElement(of: "Cache-Control") { element in
             read(element)

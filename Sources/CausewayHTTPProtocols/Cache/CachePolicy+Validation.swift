@@ -5,8 +5,8 @@ extension CachePolicy {
     package enum Judgement: Equatable, Sendable {
         /// Deliver the response to the program.
         case deliver
-        /// The request is HEAD: deliver its response, and compare it with the stored GET response, which may be
-        /// outdated (RFC 9111 §4.3.5).
+        /// Deliver this response to a HEAD request. Also compare it with the stored GET response, which may be outdated
+        /// (RFC 9111 §4.3.5).
         case deliverAndCompare
         /// Deliver the stored response instead of the error.
         case deliverStale

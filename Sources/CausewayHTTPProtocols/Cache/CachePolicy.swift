@@ -17,7 +17,7 @@ package enum CachePolicy {
         case refuse
     }
 
-    /// Fields with which the program itself makes a request conditional. The cache forwards such requests.
+    /// Fields with which a program makes its own request conditional. The cache forwards such requests.
     private static let ownConditions = [
         "If-Match", "If-None-Match", "If-Modified-Since", "If-Unmodified-Since", "If-Range",
     ]
@@ -26,8 +26,8 @@ package enum CachePolicy {
 
     // MARK: Storing
 
-    /// Returns whether a response may be stored (RFC 9111 §3). For a partial response, the caller also checks with
-    /// ``StoredResponse/notePart(of:count:)`` that it is known which part of the content the response has.
+    /// Returns whether a response may be stored (RFC 9111 §3). For a partial response, this check is not sufficient.
+    /// The caller also calls ``StoredResponse/notePart(of:count:)`` to check which part of the content it contains.
     package static func isStorable(method: String, request: FieldSection, _ response: StoredResponse) -> Bool {
         isStorable(method: method, request: request, status: response.status, fields: response.fields)
     }
@@ -80,8 +80,9 @@ package enum CachePolicy {
         let decision = mustValidate ? .validate : use(request, directives, stored, at: now)
         switch decision {
         case .validate where isLocalOnly: return .refuse
-        // Validation needs a validator. A request with a range, and a request for which only a partial response is
-        // stored, are sent unchanged. Otherwise the server would have to apply both `Range` and `If-None-Match`.
+        // Validation needs a validator. Without one, send the request unchanged. Do the same for a request with a
+        // range, and if only a partial response is stored. Otherwise the server would have to apply both `Range` and
+        // `If-None-Match`.
         case .validate where !stored.hasValidator || stored.part != nil || request.contains("Range"): return .forward
         case .reuseAndValidate where isLocalOnly || !stored.hasValidator: return .reuse
         default: return decision
@@ -89,8 +90,8 @@ package enum CachePolicy {
     }
 
     private static func hasOwnCondition(_ request: FieldSection) -> Bool {
-        // First compare only the lengths of the field names, which is fast. In most requests, no field name is as long
-        // as one of these names.
+        // First compare only the lengths of the field names, which is fast. Most requests have no field name of these
+        // lengths.
         request.hasName(withLengths: ownConditionLengths) && ownConditions.contains { request.contains($0) }
     }
 
@@ -103,7 +104,7 @@ package enum CachePolicy {
         _ request: FieldSection, _ directives: CacheControl, _ stored: StoredResponse, at now: Int
     ) -> Decision {
         let control = stored.control
-        // `Pragma` counts only without `Cache-Control` (RFC 9111 §5.4).
+        // Use `Pragma` only if there is no `Cache-Control` field (RFC 9111 §5.4).
         let wantsValidation =
             directives.flags.contains(.noCache)
             || !request.contains("Cache-Control") && request.hasElement("no-cache", in: "Pragma")
@@ -137,7 +138,8 @@ package enum CachePolicy {
         !stored.hasValidator && stored.part == nil && !request.contains("Range") && !hasOwnCondition(request)
     }
 
-    /// Returns whether the status is an error to which ``permitsStaleAfterError(_:_:at:)`` applies (RFC 5861 §4).
+    /// Returns whether the status is a server error. For such an error, ``permitsStaleAfterError(_:_:at:)`` decides
+    /// whether a stale response may be used (RFC 5861 §4).
     package static func isError(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
 
     // MARK: Invalidation

@@ -1,8 +1,8 @@
 package import CausewayWire
 
 extension CacheRecord {
-    /// Returns the head of the response's file; `nil` if the head would have too many fields (``maximumFields``) or be
-    /// too long (``maximumCount``).
+    /// Returns the head of the cache file for this response. Returns `nil` if it would have too many fields
+    /// (``maximumFields``) or be too long (``maximumCount``).
     package func serialized() -> [UInt8]? {
         guard stored.fields.count <= Self.maximumFields, stored.selecting.count <= Self.maximumFields else {
             return nil
@@ -34,7 +34,8 @@ extension CacheRecord {
         return values.count <= Self.maximumCount ? Self.sealed(values) : nil
     }
 
-    /// Returns a file head. It has the prefix, with the size and the checksum of `values`, and then `values`.
+    /// Returns the head of a cache file. It consists of a prefix, the size of `values`, the checksum of `values`, and
+    /// `values`.
     package static func sealed(_ values: [UInt8]) -> [UInt8] {
         var result = magic
         append(UInt32(truncatingIfNeeded: values.count), to: &result)

@@ -15,7 +15,8 @@ package struct CacheRecord: Equatable, Sendable {
 
         package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-        /// The response is an HTTP response. If it comes from another protocol, its field names are the cache's own.
+        /// The response came over HTTP. Without this trait, the response came over another protocol. Its field names
+        /// are then names that only the cache uses.
         package static let isHTTP = Traits(rawValue: 1 << 0)
         /// The content is stored without its content coding.
         package static let isDecoded = Traits(rawValue: 1 << 1)

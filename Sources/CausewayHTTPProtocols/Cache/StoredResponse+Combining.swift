@@ -1,13 +1,13 @@
 internal import CausewayWire
 
 extension StoredResponse {
-    /// Describes how an older and a newer partial response are combined.
+    /// How two partial responses, an older and a newer one, are combined.
     package struct Combination: Equatable, Sendable {
         /// The head of the combined response. Its status is 200 if the content is complete.
         package var head: StoredResponse
-        /// Leading bytes of the older content that precede the newer content.
+        /// The number of bytes from the start of the older content that precede the newer content.
         package var before: Int
-        /// Trailing bytes of the older content that follow the newer content.
+        /// The number of bytes that the older content has after the end of the newer content.
         package var after: Int
     }
 

@@ -33,8 +33,8 @@ extension StoredResponse {
         if text == part.request { return 0..<part.positions.count }
         guard let wanted = ranges[0].positions(in: part.length) else { return nil }
         let (start, end) = (part.positions.lowerBound, part.positions.upperBound)
-        // If the requested range has no end, the stored part need not reach the end of the representation: a server may
-        // also send less than such a range (RFC 9110 §15.3.7).
+        // The stored part may end before the representation ends. It still answers a requested range that has no end,
+        // because a server may also send less than such a range (RFC 9110 §15.3.7).
         let isOpen = if case .from(_, nil) = ranges[0] { true } else { false }
         guard wanted.lowerBound >= start, wanted.lowerBound < end, isOpen || wanted.upperBound <= end else {
             return nil

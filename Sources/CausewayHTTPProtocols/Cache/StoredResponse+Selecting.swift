@@ -17,15 +17,17 @@ extension StoredResponse {
             }
     }
 
-    /// Returns whether this stored response answers the request. The result is only valid if no other response is
-    /// stored for the URL.
+    /// Returns whether this stored response answers the request. The result is valid only if the cache stores no other
+    /// response for the same URL.
     package func answers(_ request: FieldSection, isLenient: Bool = false) -> Bool {
         isSelected(by: request, isLenient: isLenient)
             && (part == nil || request.contains("Range") && positions(for: request) != nil)
     }
 
-    /// Returns the index of the stored response that answers a request: the newest complete response that the request's
-    /// fields select, otherwise the newest partial response with the requested range.
+    /// Returns the index of the stored response that answers a request.
+    ///
+    /// Only the responses that the request's fields select can answer it. The newest complete one is used. If there is
+    /// none, the newest partial response with the requested range is used.
     package static func index(
         in stored: [StoredResponse], for request: FieldSection, isLenient: Bool = false
     ) -> Int? {
@@ -41,8 +43,10 @@ extension StoredResponse {
         }
     }
 
-    /// Whether storing this response replaces the other response: both must have the same selecting fields, and a
-    /// partial response does not replace a complete response.
+    /// Returns whether this response replaces the other response when it is stored.
+    ///
+    /// Both responses must have the same selecting header fields. A partial response does not replace a complete
+    /// response.
     package func replaces(_ other: StoredResponse) -> Bool {
         selecting == other.selecting && (part == nil || other.part != nil)
     }

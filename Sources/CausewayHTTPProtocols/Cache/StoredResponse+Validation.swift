@@ -22,8 +22,10 @@ extension StoredResponse {
         if let date = validators.date { request.set("If-Modified-Since", bytes: date) }
     }
 
-    /// Returns whether a 304 response confirms this stored response: their entity tags are equal, or one of the two has
-    /// none. Otherwise the server has confirmed another response, for example a newer one (RFC 9111 §4.3.4).
+    /// Returns whether a 304 response confirms this stored response.
+    ///
+    /// It does if both entity tags are equal, or if one of the two responses has no tag. Otherwise the server has
+    /// confirmed another response, for example a newer one (RFC 9111 §4.3.4).
     package func isConfirmed(by update: FieldSection) -> Bool {
         guard let mine = fields.onlyValue(of: "ETag"), let other = update.onlyValue(of: "ETag") else { return true }
         return Self.opaque(mine).elementsEqual(Self.opaque(other))
@@ -46,7 +48,8 @@ extension StoredResponse {
         }
         // The stored `Age` field does not apply to the updated response.
         if !update.contains("Age") { fields.removeAll("Age") }
-        // If the update has no date, the age is counted from the time at which the update was received.
+        // If the update has no `Date` field, also remove the stored one. The age is then counted from the time when the
+        // update was received.
         if !update.contains("Date") { fields.removeAll("Date") }
         self.fields = fields
         self.requestTime = requestTime
@@ -54,8 +57,8 @@ extension StoredResponse {
         readFields()
     }
 
-    /// Returns whether a HEAD response describes this response and so may update its fields. Otherwise, the stored
-    /// response is outdated (RFC 9111 §4.3.5).
+    /// Returns whether the header fields of a HEAD response describe this stored response. If so, they may update the
+    /// stored fields. If not, the stored response is outdated (RFC 9111 §4.3.5).
     package func matches(headOf other: FieldSection) -> Bool {
         ["ETag", "Last-Modified", "Content-Length"].allSatisfy { name in
             guard let value = other.onlyValue(of: name) else { return true }

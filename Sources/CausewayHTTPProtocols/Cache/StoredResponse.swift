@@ -20,7 +20,7 @@ package struct StoredResponse: Sendable, Equatable {
         get { object.values.responseTime }
         set { change { $0.responseTime = newValue } }
     }
-    /// The request fields that selected the response.
+    /// The request fields on which the choice of this response depended.
     package internal(set) var selecting: [Selecting] {
         get { object.values.selecting }
         set { change { $0.selecting = newValue } }
@@ -74,7 +74,8 @@ package struct StoredResponse: Sendable, Equatable {
     package struct Selecting: Equatable, Sendable {
         /// The name in lower case.
         package var name: String
-        /// The normalized value, or its digest if the field is secret; `nil` if the request had no such field.
+        /// The field's normalized value. For a secret field, a digest of the value. `nil` if the request did not
+        /// contain the field.
         package var value: String?
 
         package init(name: String, value: String?) {
@@ -88,12 +89,13 @@ package struct StoredResponse: Sendable, Equatable {
         package var positions: Range<Int>
         /// The full representation length in bytes.
         package var length: Int
-        /// The `Range` value that the server answered with this part.
+        /// The `Range` value of the request to which the server replied with this part.
         package var request: String
     }
 
-    /// Fields for one connection or proxy. They are not stored (RFC 9111 §3.1). The `Connection` field can name more
-    /// fields that are not stored.
+    /// Fields that apply only to one connection or proxy, so they are not stored (RFC 9111 §3.1).
+    ///
+    /// The `Connection` field can name further fields that are not stored.
     private static let unstored = [
         "Connection", "Keep-Alive", "Proxy-Authenticate", "Proxy-Authentication-Info", "Proxy-Authorization",
         "Proxy-Connection", "TE", "Transfer-Encoding", "Upgrade",
@@ -201,7 +203,8 @@ package struct StoredResponse: Sendable, Equatable {
     /// Whether the response has a validator (RFC 9110 §8.8).
     package var hasValidator: Bool { fields.contains("ETag") || date(of: "Last-Modified") != nil }
 
-    /// The fields for the program, without those that must be validated before each use (RFC 9111 §5.2.2.4).
+    /// The header fields for the program. Leaves out the fields that must be validated before each use (RFC 9111
+    /// §5.2.2.4).
     package var usableFields: FieldSection {
         guard !control.unusableFields.isEmpty else { return fields }
         var result = fields

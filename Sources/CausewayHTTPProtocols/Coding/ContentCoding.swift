@@ -82,7 +82,7 @@ package enum ContentDecoding: Equatable, Sendable {
     }
 }
 
-/// Limits the decoded content size, as a protection against decompression bombs.
+/// Limits the size of decoded content, as a protection against decompression bombs.
 package struct DecodingBudget: Equatable, Sendable {
     package enum Excess: Error, Equatable, Sendable {
         /// The decoded content exceeds `limit` bytes.

@@ -4,11 +4,11 @@ internal import CausewayTypes
 
 /// The properties of a request that determine its cookies (RFC 6265bis §5.8.3).
 package struct CookieContext: Equatable, Sendable {
-    /// The request's relation to the site that the user sees (RFC 6265bis §5.2).
+    /// How the request relates to the site that the user sees (RFC 6265bis §5.2).
     package enum Site: Sendable {
         case same
         case cross
-        /// The user follows a link to another site: a navigation with a safe method.
+        /// The user follows a link to another site, and the request has a safe method.
         case crossNavigation
     }
 

@@ -67,7 +67,7 @@ package enum CookieDate {
         private static func time(_ word: [UInt8]) -> (hour: Int, minute: Int, second: Int)? {
             let pieces = word.split(separator: UInt8(ascii: ":"), maxSplits: 2, omittingEmptySubsequences: false)
             guard pieces.count == 3 else { return nil }
-            // The hour and the minute have digits only. Other text may follow the digits of the seconds.
+            // The hour and the minute must consist of digits. The seconds begin with digits, and other text may follow.
             guard pieces[0].allSatisfy(URIBytes.isDigit), pieces[1].allSatisfy(URIBytes.isDigit) else { return nil }
             guard let hour = number(pieces[0], digits: 1...2), let minute = number(pieces[1], digits: 1...2),
                 let second = number(pieces[2], digits: 1...2)

@@ -17,7 +17,8 @@ extension CookieStore {
         return cookie
     }
 
-    /// Returns the domain for a cookie that is also sent to subdomains; `nil` for a host-only cookie.
+    /// Returns the domain of a new cookie. The cookie is then also sent to subdomains. Returns `nil` for a cookie that
+    /// is sent only to its own host.
     private func domain(of parsed: SetCookie, context: CookieContext) throws(CookieRefusal) -> String? {
         guard let domain = parsed.domain else { return nil }
         guard domain.utf8.allSatisfy({ $0 < 0x80 }) else { throw .otherDomain }

@@ -1,4 +1,4 @@
-/// The result of one `Set-Cookie` field.
+/// What a `Set-Cookie` field has changed in the store.
 package enum CookieOutcome: Equatable, Sendable {
     case stored
     /// The cookie had already expired. A stored cookie with the same identity was removed.
@@ -82,7 +82,7 @@ package struct CookieStore: Sendable {
         entries.values.contains { list in list.contains { matches($0.cookie) } }
     }
 
-    /// Returns whether the domain's subdomains have other owners.
+    /// Returns whether the domain is a public suffix, so that its subdomains belong to different owners.
     func isPublicSuffixDomain(_ domain: String) -> Bool { isPublicSuffix(domain) }
 
     // MARK: Storing

@@ -19,7 +19,8 @@ extension PublicSuffixList {
         return lines.joined(separator: "\n")
     }
 
-    /// Second-level domains, one country per line: the country's domain, then the names below it.
+    /// Second-level domains under which names are registered. Each line begins with a country's domain. The names below
+    /// this domain follow.
     private static let registries = """
         ac com edu gov net mil org
         ae co net org sch ac gov mil

@@ -14,7 +14,7 @@ package struct PublicSuffixList: Sendable {
 
     /// The rule kind. The stored text excludes the marks `*.` and `!`.
     private enum Kind: UInt8 {
-        /// `co.uk`: the name itself is a public suffix.
+        /// The name in the rule is itself a public suffix, for example `co.uk`.
         case name
         /// `*.ck`: every direct subdomain is a public suffix.
         case subdomains
@@ -29,7 +29,7 @@ package struct PublicSuffixList: Sendable {
     }
 
     private var text: [UInt8] = []
-    /// The rules, sorted by text.
+    /// The list's rules, sorted by their text.
     private var rules: [Rule] = []
 
     /// The rule count.
@@ -109,7 +109,8 @@ package struct PublicSuffixList: Sendable {
         registrableDomain(of: one) == registrableDomain(of: other)
     }
 
-    /// Returns the index at which a name's public suffix starts: the longest rule applies, and exceptions take precedence.
+    /// Returns the index at which the public suffix of a name starts. An exception rule takes precedence. Otherwise the
+    /// longest matching rule applies.
     private func suffixStart(of name: ArraySlice<UInt8>) -> Int {
         guard name.count <= Self.maximumNameByteCount else { return name.startIndex }
         var (rest, found) = (name, kinds(of: name))

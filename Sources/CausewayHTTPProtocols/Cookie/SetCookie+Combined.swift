@@ -11,7 +11,7 @@ extension SetCookie {
         var start = 0
         var text: UInt8?
         // Whether the current run of whitespace and line ends was already searched for a name. Each run is searched
-        // only once, so the time does not grow with the square of its length.
+        // only once. With repeated searches, the time would grow with the square of the run's length.
         var isChecked = false
         for (index, byte) in value.enumerated() where !HTTPCharacters.isSpace(byte) {
             if isLineEnd(byte) {

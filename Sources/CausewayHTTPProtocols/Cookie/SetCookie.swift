@@ -106,8 +106,8 @@ package struct SetCookie: Equatable, Sendable {
         return digits.reduce(Int64(0)) { min($0 * 10 + Int64($1 - 0x30), 1 << 40) }
     }
 
-    /// Whether the attributes meet the name prefix requirements (RFC 6265bis §5.4). Does not check whether the
-    /// connection is secure.
+    /// Whether the attributes satisfy the rules for the prefix of the cookie's name (RFC 6265bis §5.4). Does not check
+    /// whether the connection is secure.
     package var meetsPrefix: Bool {
         if hidesPrefix || hasNamePrefix("__Secure-") && !isSecure { return false }
         return !hasNamePrefix("__Host-") || isSecure && path == "/" && domain == nil

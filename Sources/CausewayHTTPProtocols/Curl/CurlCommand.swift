@@ -2,8 +2,8 @@ package import CausewayWire
 
 /// A request as a curl command line for a POSIX shell.
 ///
-/// Text is compared byte by byte, as the shell and curl do. Swift compares characters: an apostrophe before a combining
-/// mark is another character, and would stay unescaped.
+/// Text is compared byte by byte, as the shell and curl do. Swift compares characters instead: it treats an apostrophe
+/// and a following combining mark as one other character. Such an apostrophe would stay unescaped.
 package struct CurlCommand: Sendable {
     /// The request content.
     package enum Content: Equatable, Sendable {
@@ -37,8 +37,8 @@ package struct CurlCommand: Sendable {
     package func text(showsSecrets: Bool) -> String {
         var words = ["curl"]
         words += methodWords
-        // By default, curl treats brackets and braces in a URL as a pattern, and removes dot segments. These options
-        // prevent both.
+        // By default, curl interprets brackets and braces in a URL as a pattern, and removes dot segments from its
+        // path. `--globoff` and `--path-as-is` prevent this.
         if target.utf8.contains(where: "[]{}".utf8.contains) { words.append("--globoff") }
         let pairs = zip(target.utf8, target.utf8.dropFirst())
         if pairs.contains(where: { $0 == UInt8(ascii: "/") && $1 == UInt8(ascii: ".") }) {
@@ -69,7 +69,7 @@ package struct CurlCommand: Sendable {
         return field.value.isEmpty ? name + ";" : name + ": " + String(decoding: field.value, as: UTF8.self)
     }
 
-    /// Adds the content arguments. Returns `false` if the content must be piped in.
+    /// Adds curl's arguments for the content. Returns `false` if curl must read the content from a pipe instead.
     private func contentWords(_ words: inout [String]) -> Bool {
         if case .form(let arguments) = content {
             words += arguments.map(Self.quoted)

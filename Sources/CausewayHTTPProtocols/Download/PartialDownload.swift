@@ -11,11 +11,11 @@ package struct PartialDownload: Equatable, Sendable {
         case whole
         /// Do nothing: all content is already stored.
         case complete
-        /// The response's range does not fit the stored content. The stored content was discarded: request all content
+        /// The response's range does not fit the stored content, so this content was discarded. Request all content
         /// again.
         case mismatch
-        /// The response does not have the requested content, for example because it is an error response. Its status
-        /// gives the reason.
+        /// The response does not contain the requested content. For example, it is an error response. The status of the
+        /// response shows the reason.
         case refused
     }
 
@@ -73,7 +73,8 @@ package struct PartialDownload: Equatable, Sendable {
         return .mismatch
     }
 
-    /// Returns whether a partial response starts at the end of the stored content, and is from the same version.
+    /// Returns whether a partial response continues the stored content. It must start at the end of this content, and
+    /// belong to the same version.
     private mutating func continues(at range: ContentRange?, _ fields: FieldSection) -> Bool {
         guard position > 0, range?.positions?.lowerBound == position else { return false }
         // Entity tags are compared byte by byte (RFC 9110 §8.8.3.2). Equal Swift strings can differ in bytes.

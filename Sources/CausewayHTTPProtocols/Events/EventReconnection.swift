@@ -1,6 +1,6 @@
 /// Decides when a reader of server-sent events reconnects (WHATWG HTML §9.2.3).
 package struct EventReconnection: Sendable {
-    /// The verdict on a response.
+    /// The decision about a response: read its events, stop, or fail.
     package enum Verdict: Equatable, Sendable {
         /// The response is an event stream.
         case open
@@ -12,13 +12,14 @@ package struct EventReconnection: Sendable {
 
     /// The reconnection time, unless the stream sets another.
     package static let initialTime = Duration.seconds(3)
-    /// The bounds for a reconnection time set by the stream. They prevent a busy loop and a reader that never reconnects.
+    /// The minimum and the maximum reconnection time that the stream can set. The minimum prevents a busy loop. The
+    /// maximum prevents a reader that never reconnects.
     package static let bounds = Duration.milliseconds(100)...Duration.seconds(3_600)
     /// The maximum back-off after repeated failures, unless the stream sets a longer reconnection time.
     package static let longestBackoff = Duration.seconds(60)
 
     private var time = initialTime
-    /// The number of failed connections since the latest event stream was opened.
+    /// How many connections have failed since the latest event stream was opened.
     private var failures = 0
 
     package init() {}

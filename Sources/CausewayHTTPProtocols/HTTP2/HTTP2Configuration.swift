@@ -14,14 +14,15 @@ package struct HTTP2Configuration: Sendable {
     /// The timeout for the peer's settings acknowledgment (RFC 9113 §6.5.3). It is also the maximum time for which a
     /// graceful shutdown waits for requests in flight.
     package var settingsTimeout: Duration = .seconds(10)
-    /// The time after which a server resets a stream whose response is complete, but whose request is not.
+    /// How long a server that has sent its whole response waits for the rest of the request. After this time, the
+    /// server resets the stream.
     package var drainTime: Duration = .milliseconds(500)
     /// The maximum field count per message.
     package var maximumFieldCount = 1000
     /// The identifier of a client's first stream.
     package var firstStreamID: HTTP2StreamID = 1
-    /// The maximum number of resets that the peer may send in a burst. The same number applies to frames that advance
-    /// no message, such as pings and empty frames.
+    /// The maximum number of resets that the peer may send in a burst. The same limit applies to frames that do not
+    /// continue a message, such as pings and empty frames.
     package var floodBurst = 1000
     /// The maximum number of resets that the peer may send per second in the long term. The same number applies to
     /// frames that advance no message, such as pings and empty frames.
@@ -47,8 +48,8 @@ package struct HTTP2Configuration: Sendable {
             max(valid.settings.initialWindowSize, maximumStreamWindow), HTTP2Settings.largestWindow)
         valid.settings.maxFrameSize = min(max(16384, settings.maxFrameSize), 0xFF_FFFF)
         valid.connectionWindow = min(max(65535, connectionWindow), HTTP2Settings.largestWindow)
-        // Without push, a server opens no streams, so a client sends no limit on concurrent streams. A client also does
-        // not send the setting for extended CONNECT, because only a server receives requests.
+        // The client forbids server push, so the server opens no streams and the client needs no limit for them. Only
+        // servers receive requests, so the client also omits the setting for extended CONNECT.
         if role == .client {
             valid.settings.maxConcurrentStreams = nil
             valid.settings.enablesConnectProtocol = false
@@ -57,7 +58,7 @@ package struct HTTP2Configuration: Sendable {
     }
 }
 
-/// The reason why a stream closed before both messages were complete.
+/// The reason why an HTTP/2 stream closed before request and response were complete.
 package enum HTTP2StreamFailure: Error, Equatable, Sendable {
     /// The peer reset the stream.
     case reset(HTTP2ErrorCode)
@@ -73,7 +74,7 @@ package enum HTTP2StreamFailure: Error, Equatable, Sendable {
     /// The connection ended. It is unknown whether the peer processed the request.
     case connectionEnded
 
-    /// Whether even a non-idempotent request may be retried.
+    /// Whether the request may be retried even if it is not idempotent.
     package var isSafeToRetry: Bool { self == .unprocessed }
 }
 
@@ -83,13 +84,13 @@ package enum HTTP2ConnectionFailure: Error, Equatable, Sendable {
     case violation(HTTP2Violation)
     /// The peer reported an error and ended the connection.
     case goAway(HTTP2ErrorCode, debugData: [UInt8])
-    /// The byte stream ended before the peer's SETTINGS frame, while streams were open, or inside a frame.
+    /// The byte stream ended too early: before the peer's SETTINGS frame, inside a frame, or while streams were open.
     case endedEarly
     /// The program ended the connection with ``HTTP2Connection/abort(_:)``.
     case aborted
 }
 
-/// The reason why a call from the program is rejected.
+/// The reason why the connection rejects a method call by the program.
 package enum HTTP2Refusal: Error, Equatable, Sendable {
     /// The connection accepts no new requests. Use another connection.
     case closing

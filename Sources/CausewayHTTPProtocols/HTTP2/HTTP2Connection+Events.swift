@@ -7,7 +7,8 @@ extension HTTP2Connection {
     }
 
     package enum Event: Equatable, Sendable {
-        /// The peer's settings, after each of its SETTINGS frames. The first such event makes the connection usable.
+        /// The peer's current settings. Reported for each of its SETTINGS frames. The first such event makes the
+        /// connection usable.
         case settings(HTTP2Settings)
         /// Server only: a request on a new stream.
         case request(HTTP2StreamID, HTTP2RequestHead, endsStream: Bool)
@@ -19,9 +20,10 @@ extension HTTP2Connection {
         case content(HTTP2StreamID, ArraySlice<UInt8>, endsStream: Bool)
         /// The trailer section, which ends the peer's message.
         case trailers(HTTP2StreamID, FieldSection)
-        /// All queued content was taken for sending, but the message has not ended. The program can send more.
+        /// The connection has taken all queued content for sending. The message has not ended, so the program can send
+        /// more content.
         case drained(HTTP2StreamID)
-        /// A stream's last event. The failure is `nil` if both messages are complete.
+        /// A stream's last event. The failure is `nil` if the request and the response are complete.
         case closed(HTTP2StreamID, HTTP2StreamFailure?)
         /// The peer acknowledged the ping with this token.
         case pingAnswered(UInt64)

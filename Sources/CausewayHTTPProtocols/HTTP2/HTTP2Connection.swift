@@ -97,8 +97,8 @@ extension HTTP2Connection {
         endIfDone()
     }
 
-    /// Queues a stream's content. The content is sent when the peer's flow-control windows have space for it.
-    /// ``Event/drained(_:)`` reports an empty queue.
+    /// Queues content for a stream. The content is sent when the peer's flow-control windows have space for it. When
+    /// the queue is empty, ``Event/drained(_:)`` is reported.
     package mutating func send(
         _ id: HTTP2StreamID, _ bytes: ByteChain, endsStream: Bool = false
     ) throws(HTTP2Refusal) {
@@ -113,25 +113,26 @@ extension HTTP2Connection {
         endIfDone()
     }
 
-    /// Resets a stream and discards its unsent content. A waiting request is removed without sending a frame.
+    /// Resets a stream and discards its unsent content. If the request is still waiting to be sent, it is removed
+    /// without sending a frame.
     package mutating func reset(_ id: HTTP2StreamID, _ code: HTTP2ErrorCode = .cancel) {
         streams.reset(id, code, &output)
         endIfDone()
     }
 
-    /// Closes a server stream with a complete response and an incomplete request (RFC 9113 §8.1). Call ``settle(at:)``
+    /// Closes a server stream whose response is complete but whose request is not (RFC 9113 §8.1). Call ``settle(at:)``
     /// afterwards, which starts the stream's timeout.
     ///
     /// Further content is discarded. After ``HTTP2Configuration/drainTime`` the stream is reset with NO_ERROR. RFC 9113
-    /// permits an immediate reset. But if a client receives the reset together with the response, it may lose the
-    /// response: curl 7.88 then reports an error.
+    /// permits an immediate reset. But a client that receives the reset together with the response may lose the
+    /// response. For example, curl 7.88 then reports an error.
     package mutating func discardRequest(_ id: HTTP2StreamID) {
         streams.discardRequest(id, &output)
         endIfDone()
     }
 
-    /// Starts the timeouts of streams that ``discardRequest(_:)`` has closed since the previous call. Call this with
-    /// the current time after all events at that time have been handled.
+    /// Starts the timeouts of the streams that ``discardRequest(_:)`` has closed since the previous call. First handle
+    /// all events at the current time. Then call this method with that time.
     package mutating func settle(at now: Duration) { streams.setDrainDeadlines(now + configuration.drainTime) }
 
     /// Changes a stream's priority. A client also notifies the server (RFC 9218 §7).
@@ -155,9 +156,9 @@ extension HTTP2Connection {
         while streams.appendContent(to: &chunk, atMost: limit - chunk.count, &output) {
             receiver.sentContent()
             endIfDone()
-            // If this content was the last of its message, the stream's trailers now follow. If it has also closed the
-            // stream, a request that waited for this can begin, and its head follows. The request's content may be the
-            // next content to send.
+            // If a message has no more content, its trailers follow now. If its stream has closed too, a waiting
+            // request can begin. Then that request's head follows now, and the loop may continue with that request's
+            // content.
             if output.controlByteCount > 0 { chunk.append(output.takeControl()) }
         }
         return chunk.isEmpty ? nil : chunk
@@ -178,8 +179,7 @@ extension HTTP2Connection {
         receiver.credit(count, of: id, &streams, &output)
     }
 
-    /// Gives the peer credit on a stream for content that the program will not consume, so that the peer can send the
-    /// rest of its message.
+    /// Lets the peer send more content on a stream. The credit is for content that the program will not consume.
     ///
     /// The content is still in memory. So its bytes count in the connection's window until ``took(_:of:)`` is called
     /// for them.
@@ -196,8 +196,8 @@ extension HTTP2Connection {
             receiver.append(rest)
             while !life.hasEnded, let item = try nextItem(at: now) { try handle(item, at: now) }
         } catch {
-            // During a shutdown, the last stream may have closed before the violation was found. The connection then
-            // ends normally, and the violation has no effect.
+            // During a shutdown, the last stream may have closed before this violation was found. The connection then
+            // ends normally, and the violation is not reported.
             endIfDone()
             fail(error)
         }
@@ -235,7 +235,8 @@ extension HTTP2Connection {
             let endsDiscarded = try receiver.began(piece, &streams, &output, at: now)
             endIfDone()
             if endsDiscarded { sendPing(HTTP2Pings.drainToken) }
-            // This frame may have ended the last stream, and with it the connection. Then nothing is left to do.
+            // If this frame has ended the last stream, the connection has ended too. In that case, nothing is left to
+            // do.
             guard !life.hasEnded else { return }
         }
         receiver.received(piece, &streams, &output)
@@ -305,7 +306,7 @@ extension HTTP2Connection {
 // MARK: - Ending
 
 extension HTTP2Connection {
-    /// The next time at which ``advance(to:)`` has work to do.
+    /// The time at which the owner must next call ``advance(to:)``. `nil` if no timer is running.
     package var deadline: Duration? {
         guard !life.hasEnded else { return nil }
         var next = streams.firstDrainDeadline
@@ -377,7 +378,7 @@ extension HTTP2Connection {
         end(failure)
     }
 
-    /// Enters the final state and queues the last events. The connection ends only by a call of this method.
+    /// Enters the final state, and queues the final events. Only this method ends the connection.
     private mutating func end(_ failure: HTTP2ConnectionFailure?) {
         guard life.ended() else { return }
         streams.removeAll(&output)

@@ -13,7 +13,7 @@ struct HTTP2ContentLength: Sendable {
         self.isEmptyByDefinition = isEmptyByDefinition
     }
 
-    /// Returns the length that the fields announce; `nil` if they announce none.
+    /// Returns the content length that the fields announce; `nil` if they announce none.
     static func announced(in fields: FieldSection) throws(HTTP2MalformedMessage) -> Int? {
         switch fields.contentLength {
         case .success(let length): length
@@ -22,7 +22,7 @@ struct HTTP2ContentLength: Sendable {
         }
     }
 
-    /// Accounts for content. Returns `false` if the content exceeds the announced length.
+    /// Counts received content. Returns `false` if the content is now longer than the announced length.
     mutating func receive(_ count: Int) -> Bool {
         received += count
         if isEmptyByDefinition { return received == 0 }
@@ -34,6 +34,7 @@ struct HTTP2ContentLength: Sendable {
         guard permitsEnd else { throw HTTP2MalformedMessage("content shorter than announced") }
     }
 
-    /// Whether the received content is as long as announced, if a length was announced.
+    /// Whether the content may end now. If the message announced a length, the received content must have exactly this
+    /// length.
     var permitsEnd: Bool { isEmptyByDefinition || expected == nil || expected == received }
 }

@@ -2,12 +2,13 @@ internal import CausewayWire
 
 /// Streams whose response was complete before their request (RFC 9113 §8.1). The program sees them as closed.
 struct HTTP2DrainingStreams: Sendable {
-    /// The streams, in the order in which they began to drain. A deadline is `nil` until ``setDeadlines(_:)``.
+    /// The draining streams, in the order in which they began to drain. Until ``setDeadlines(_:)`` sets a stream's
+    /// deadline, it is `nil`.
     private var entries: [(id: HTTP2StreamID, deadline: Duration?)] = []
 
     var isEmpty: Bool { entries.isEmpty }
     var count: Int { entries.count }
-    /// The time at which the first stream must be reset.
+    /// The time at which the first draining stream must be reset.
     var firstDeadline: Duration? { entries.first?.deadline }
 
     func contains(_ id: HTTP2StreamID) -> Bool { entries.contains { $0.id == id } }
@@ -21,7 +22,7 @@ struct HTTP2DrainingStreams: Sendable {
         return true
     }
 
-    /// Sets the deadline for streams without one.
+    /// Sets the deadline of all streams that have none yet.
     mutating func setDeadlines(_ deadline: Duration) {
         for place in entries.indices.reversed() {
             guard entries[place].deadline == nil else { return }

@@ -31,7 +31,7 @@ struct HTTP2FloodGuard: Sendable {
             return true
         }
 
-        /// Returns units to the budget for frames that the peer sends only because of this side's frames.
+        /// Returns units to the budget. Called for frames that the peer sends only because of frames from this side.
         mutating func restore(_ count: Int) { left = min(burst, left + count) }
 
         private mutating func refill(at now: Duration) {
@@ -39,7 +39,7 @@ struct HTTP2FloodGuard: Sendable {
             guard elapsed >= .seconds(1) else { return }
             let seconds = elapsed.components.seconds
             left = min(burst, left + Int(min(seconds, Int64(burst))) * perSecond)
-            // Only whole seconds have been counted. The remaining fraction of a second counts at the next refill.
+            // Count only whole seconds here. The remaining fraction of a second is counted at the next refill.
             refilled += .seconds(seconds)
         }
     }
@@ -47,7 +47,7 @@ struct HTTP2FloodGuard: Sendable {
     /// The budget for reset streams: streams that the peer resets, and streams that this side resets or refuses because
     /// of an invalid or excessive frame.
     private var resets: Budget
-    /// The budget for frames that do not advance a message.
+    /// The budget for frames that make no progress in a message, such as empty frames.
     private var chores: Budget
 
     init(burst: Int, perSecond: Int) {
@@ -62,15 +62,17 @@ struct HTTP2FloodGuard: Sendable {
         guard chores.take(at: now) else { throw HTTP2Violation(.enhanceYourCalm, "too many \(what)") }
     }
 
-    /// Takes one unit from the budget for reset streams: streams that the peer resets, and streams that this side
-    /// resets or refuses because of an invalid or excessive frame.
+    /// Takes one unit from the budget for reset streams.
+    ///
+    /// This budget covers streams that the peer resets. It also covers streams that this side resets or refuses because
+    /// of an invalid or excessive frame.
     ///
     /// - Throws: A connection error if the budget is empty.
     mutating func chargeReset(at now: Duration) throws(HTTP2Violation) {
         guard resets.take(at: now) else { throw HTTP2Violation(.enhanceYourCalm, "too many streams reset") }
     }
 
-    /// Records a DATA frame that this side sends. The peer usually answers it with one WINDOW_UPDATE frame for the
-    /// stream and one for the connection. The budget gets the two units for these frames in advance.
+    /// Records a DATA frame that this side sends. The peer usually sends two WINDOW_UPDATE frames in reply, for the
+    /// stream and for the connection. So this method adds two units to the budget in advance.
     mutating func sentContent() { chores.restore(2) }
 }

@@ -11,14 +11,14 @@ internal import CausewayWire
 struct HTTP2ReceiveWindow: Sendable {
     /// The window size in bytes when the program has consumed all content.
     private(set) var size: Int
-    /// Bytes that the peer may still send. The number can be negative after the size was reduced (RFC 9113 §6.9.3).
+    /// The number of bytes that the peer may still send. It can be negative after the window size was reduced (RFC 9113
+    /// §6.9.3).
     private(set) var available: Int
     /// Consumed bytes not yet credited to the peer.
     private var unannounced = 0
     /// The number of bytes by which the window grows with the next WINDOW_UPDATE frame.
     private var growth = 0
-    /// The number of bytes received since the start of the current measurement, and the time of that start; `nil`
-    /// before the first byte.
+    /// The current measurement: the number of received bytes, and the start time. `nil` before the first byte.
     private var arrived: (count: Int, since: Duration)?
 
     /// The parameters for window growth. `limit` is the maximum window size in bytes.
@@ -33,7 +33,8 @@ struct HTTP2ReceiveWindow: Sendable {
         available = size
     }
 
-    /// Accounts for received bytes. Returns `false` if the peer exceeds the window.
+    /// Subtracts received bytes from the window. Returns `false` if the peer has sent more bytes than the window
+    /// permits.
     mutating func receive(_ count: Int, _ pace: Pace? = nil) -> Bool {
         guard count <= available else { return false }
         available -= count
@@ -70,13 +71,15 @@ struct HTTP2ReceiveWindow: Sendable {
         return increment
     }
 
-    /// Changes the size and the peer's available bytes by the same amount (RFC 9113 §6.9.2).
+    /// Changes the window's size. The number of bytes that the peer may still send changes by the same amount (RFC 9113
+    /// §6.9.2).
     mutating func resize(by difference: Int) {
         size += difference
         available += difference
     }
 
-    /// Increases the size. Returns the WINDOW_UPDATE increment; `nil` if the window is already this large.
+    /// Increases the window's size. Returns the increment for a WINDOW_UPDATE frame; `nil` if the window is already
+    /// this large.
     mutating func grow(to newSize: Int) -> Int? {
         guard newSize > size else { return nil }
         let increment = newSize - size

@@ -15,16 +15,16 @@ struct HTTP2Input: Sendable {
 
     /// Whether a field block has not ended. Only its CONTINUATION frames may follow (RFC 9113 §4.3).
     var isInsideBlock: Bool { assembly != nil }
-    /// Whether all received frames and field blocks are complete.
+    /// Whether the input ends between frames, and no field block is incomplete.
     var isComplete: Bool { reader.isBetweenFrames && assembly == nil }
-    /// The maximum length of an encoded field block in bytes. It is taken from the limit for the decoded fields,
-    /// because the encoding adds almost nothing to the fields.
+    /// The maximum length of an encoded field block in bytes. It is at least the size limit for the decoded fields,
+    /// because the encoding makes fields hardly longer.
     private var maximumBlockCount: Int { max(decoder.limits.listSize, reader.maximumFrameSize) }
 
     // MARK: Limits
 
-    /// Prepares for settings that this side sends. Until the peer acknowledges them, input is accepted if it conforms
-    /// to these settings or to the default settings.
+    /// Prepares for settings that this side sends. Until the peer acknowledges them, input may conform to these
+    /// settings or to the default settings.
     mutating func permit(_ settings: HTTP2Settings) {
         reader.maximumFrameSize = max(reader.maximumFrameSize, settings.maxFrameSize)
         decoder.setMaximumTableSize(max(HPACKDecoder.defaultTableSize, settings.headerTableSize))
@@ -58,7 +58,7 @@ struct HTTP2Input: Sendable {
 
     // MARK: Field blocks
 
-    /// Begins a field block of several frames.
+    /// Begins a field block that consists of several frames.
     mutating func beginBlock(_ header: HTTP2FrameHeader, _ frame: HTTP2HeadersFrame) {
         assembly = HTTP2FieldBlockAssembly(header, frame)
     }

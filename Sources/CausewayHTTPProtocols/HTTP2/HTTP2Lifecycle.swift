@@ -1,12 +1,14 @@
 internal import CausewayWire
 
-/// The phase of a connection from its preface to its end, and the GOAWAY frames of both sides (RFC 9113 §3.4, §6.8).
+/// The lifecycle of an HTTP/2 connection from its preface to its end, with the GOAWAY frames of both sides (RFC 9113
+/// §3.4, §6.8).
 ///
-/// The lifecycle does not know the streams: the connection tells the lifecycle which stream the peer opened last, and
+/// The lifecycle does not know the streams. The connection tells it which stream the peer opened last. The connection
 /// ends when ``mayEnd`` is true and no stream is left.
 struct HTTP2Lifecycle: Sendable {
     private enum Phase: Equatable {
-        /// The client's preface is incomplete. The value is the number of bytes that have arrived. Server only.
+        /// The client's preface is incomplete. The value is the number of preface bytes that have arrived. Only a
+        /// server is in this phase.
         case preface(Int)
         /// The peer's first SETTINGS frame has not arrived (RFC 9113 §3.4).
         case firstSettings
@@ -29,7 +31,7 @@ struct HTTP2Lifecycle: Sendable {
         phase = role == .server ? .preface(0) : .firstSettings
     }
 
-    /// Whether the peer's first SETTINGS frame has arrived, and the connection has not ended.
+    /// Whether the connection is open: the peer's first SETTINGS frame has arrived, and the connection has not ended.
     var isOpen: Bool { phase == .open }
     var hasEnded: Bool { phase == .ended }
     /// Whether both sides accept new streams.
@@ -54,7 +56,8 @@ struct HTTP2Lifecycle: Sendable {
         return true
     }
 
-    /// Compares a client's first bytes with the preface (RFC 9113 §3.4). Returns the bytes after it.
+    /// Compares a client's first bytes with the connection preface (RFC 9113 §3.4). Returns the bytes that follow the
+    /// preface.
     mutating func matchPreface(_ bytes: ArraySlice<UInt8>) throws(HTTP2Violation) -> ArraySlice<UInt8> {
         guard case .preface(let matched) = phase else { return bytes }
         let preface = HTTP2Connection.preface
@@ -72,7 +75,8 @@ struct HTTP2Lifecycle: Sendable {
         guard phase == .firstSettings else { return }
         switch item {
         case .data: throw HTTP2Violation(.protocolError, "DATA frame before SETTINGS")
-        // ``HTTP2Input`` refuses a CONTINUATION frame at this point, because no field block can have begun.
+        // A CONTINUATION frame needs no check here. It is an error without a preceding field block, and ``HTTP2Input``
+        // refuses such a frame.
         case .frame(_, .settings), .frame(_, .continuation): return
         case .frame(let header, _): throw HTTP2Violation(.protocolError, "\(header.name) frame before SETTINGS")
         }
@@ -87,7 +91,7 @@ struct HTTP2Lifecycle: Sendable {
 
     // MARK: Shutdown
 
-    /// Records a GOAWAY frame of the peer.
+    /// Records a GOAWAY frame from the peer.
     mutating func receivedGoAway(
         _ last: HTTP2StreamID, _ code: HTTP2ErrorCode, _ debugData: [UInt8]
     ) throws(HTTP2Violation) {
@@ -127,7 +131,7 @@ struct HTTP2Lifecycle: Sendable {
         output.append(.goAway(lastStreamID: lastID, .noError))
     }
 
-    /// Answers a GOAWAY frame of the peer when no stream is left. Does nothing if this side has already sent a GOAWAY
+    /// Answers the peer's GOAWAY frame when no stream is left. Does nothing if this side has already sent a GOAWAY
     /// frame.
     ///
     /// - Returns: The error in the peer's GOAWAY frame, with which the connection ends; `nil` if the frame has no
@@ -149,7 +153,7 @@ struct HTTP2Lifecycle: Sendable {
         output.append(.goAway(lastStreamID: last, code, debugData: Array(reason.utf8)[...]))
     }
 
-    /// Records the end. Returns `false` if the connection had ended before.
+    /// Records that the connection has ended. Returns `false` if it had ended before.
     mutating func ended() -> Bool {
         guard phase != .ended else { return false }
         phase = .ended

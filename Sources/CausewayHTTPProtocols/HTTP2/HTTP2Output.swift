@@ -3,8 +3,8 @@ import CausewayProtocols
 internal import CausewayWire
 internal import DequeModule
 
-/// The events that a connection reports and the frames that it sends, in creation order. DATA frames with content are
-/// not included.
+/// The events that a connection reports and the frames that it sends, in the order of their creation. DATA frames with
+/// content are left out.
 struct HTTP2Output: Sendable {
     /// The maximum length in bytes of unsent PING and SETTINGS acknowledgments. It bounds the memory used for a peer
     /// that does not read.
@@ -84,7 +84,8 @@ struct HTTP2Output: Sendable {
         on streamID: HTTP2StreamID, endsStream: Bool, _ encode: (inout HPACKEncoder, inout [UInt8]) -> Void
     ) {
         let start = control.count
-        // The length is not yet known, so the header is overwritten below.
+        // Write the header with length 0, because the frame's length is not yet known. The code below overwrites this
+        // header.
         var header = HTTP2FrameHeader(
             length: 0, type: .headers, flags: endsStream ? [.endHeaders, .endStream] : .endHeaders, streamID: streamID)
         header.serialize(into: &control)

@@ -1,7 +1,7 @@
 internal import CausewayWire
 
-/// This side's settings, until the peer acknowledges them, and the round-trip time measured by the acknowledgment
-/// (RFC 9113 §6.5.3).
+/// This side's settings, until the peer acknowledges them (RFC 9113 §6.5.3). The acknowledgment also measures the
+/// round-trip time.
 struct HTTP2OwnSettings: Sendable {
     private let settings: HTTP2Settings
     private let timeout: Duration
@@ -18,8 +18,8 @@ struct HTTP2OwnSettings: Sendable {
         transportRoundTrip = configuration.roundTrip
     }
 
-    /// The maximum number of concurrent streams. `nil` if there is no limit, or while the peer's acknowledgment of the
-    /// settings is awaited.
+    /// The maximum number of concurrent streams; `nil` if there is no limit. Also `nil` until the peer has acknowledged
+    /// the settings.
     var acknowledgedStreamLimit: Int? { deadline == nil ? settings.maxConcurrentStreams : nil }
 
     mutating func send(at now: Duration, _ output: inout HTTP2Output) {
@@ -27,7 +27,7 @@ struct HTTP2OwnSettings: Sendable {
         deadline = now + timeout
     }
 
-    /// Records the acknowledgment.
+    /// Records that the peer has acknowledged the settings.
     mutating func acknowledged(at now: Duration) throws(HTTP2Violation) {
         guard let end = deadline.take() else {
             throw HTTP2Violation(.protocolError, "acknowledgment of settings that were not sent")
@@ -35,13 +35,14 @@ struct HTTP2OwnSettings: Sendable {
         roundTrip = bestRoundTrip(answeredAfter: now - (end - timeout))
     }
 
-    /// Returns the best known round-trip time: the transport's measurement or the time until the settings were
-    /// acknowledged.
+    /// Returns the best known round-trip time of the connection.
     ///
-    /// The transport's measurement is usually the more accurate one, because both programs add delay to an
-    /// acknowledgment. But some devices, for example on satellite links, end the transport and begin another one to the
-    /// peer. The transport's measurement then lacks the path beyond the device. If the acknowledgment takes much longer
-    /// than the measurement, this method returns the acknowledgment's time.
+    /// There are two values: the transport's measurement, and the time until the peer acknowledged the settings. The
+    /// transport's measurement is usually more accurate, because both programs delay an acknowledgment.
+    ///
+    /// But some devices, for example on satellite links, end the transport and begin another one to the peer. The
+    /// transport's measurement then lacks the path beyond the device. So if the acknowledgment takes much longer, this
+    /// method returns the acknowledgment's time.
     private func bestRoundTrip(answeredAfter time: Duration) -> Duration {
         guard let known = transportRoundTrip, time - known < .milliseconds(100) else { return time }
         return min(time, known)

@@ -1,21 +1,21 @@
 internal import CausewayWire
 
-/// The receiving half of a connection. It checks the peer's frames, and enforces the windows, the settings and the
-/// limits of the flood guard.
+/// The receiving half of an HTTP/2 connection. It checks the peer's frames. It also enforces the flow-control windows,
+/// the settings and the flood limits.
 ///
-/// The methods that handle a frame change the streams, and add frames and events to the output. They throw only
-/// connection errors: after a stream error, they reset the stream themselves. All streams may be closed afterwards, and
-/// the connection can then end.
+/// Each method that handles a frame changes the streams, and adds frames and events to the output. Such a method throws
+/// only connection errors. At a stream error, it resets the stream and does not throw. This may close the last open
+/// stream, so the connection can then end.
 struct HTTP2Receiver: Sendable {
     private let role: HTTP2Connection.Role
     private let configuration: HTTP2Configuration
     private var settings: HTTP2OwnSettings
     private var input: HTTP2Input
     private var floods: HTTP2FloodGuard
-    /// The flow-control window for the content of all streams together.
+    /// The connection's flow-control window. It limits the content of all streams together.
     private var window = HTTP2ReceiveWindow(size: 65535)
-    /// The window of a new stream. Until the peer acknowledges this side's settings, it is the larger of the protocol's
-    /// default and the size in these settings.
+    /// The initial flow-control window of a new stream in bytes. Until the peer acknowledges this side's settings, two
+    /// values are possible: the protocol's default, and the size in these settings. This is then the larger value.
     private var initialWindowSize: Int
     private var earlyPriorities = HTTP2EarlyPriorities()
 
@@ -32,7 +32,7 @@ struct HTTP2Receiver: Sendable {
     var initialWindow: HTTP2ReceiveWindow { HTTP2ReceiveWindow(size: initialWindowSize) }
     /// The number of content bytes that the peer is permitted to send now on all streams together.
     var availableWindow: Int { window.available }
-    /// The time by which the peer must acknowledge the settings; `nil` if no acknowledgment is awaited.
+    /// The time by which the peer must acknowledge the settings; `nil` if this host waits for no acknowledgment.
     var settingsDeadline: Duration? { settings.deadline }
     /// Whether all received frames and field blocks are complete.
     var isComplete: Bool { input.isComplete }
@@ -48,7 +48,7 @@ struct HTTP2Receiver: Sendable {
         }
     }
 
-    /// Applies this side's settings, which the peer acknowledged (RFC 9113 §6.5.3).
+    /// Applies this side's settings, because the peer has just acknowledged them (RFC 9113 §6.5.3).
     mutating func acknowledged(_ streams: inout HTTP2Streams, at now: Duration) throws(HTTP2Violation) {
         try settings.acknowledged(at: now)
         input.apply(configuration.settings)
@@ -60,15 +60,15 @@ struct HTTP2Receiver: Sendable {
 
     // MARK: Flood guard
 
-    /// Takes one unit from the flood guard's budget for frames that do not advance a message.
+    /// Charges one frame to the flood guard. The flood guard has a budget for frames that do not advance a message.
     ///
     /// - Throws: A connection error if the budget is empty.
     mutating func chargeChore(_ what: String, at now: Duration) throws(HTTP2Violation) {
         try floods.chargeChore(what, at: now)
     }
 
-    /// Records a DATA frame that this side sends. The peer answers it with WINDOW_UPDATE frames, which must not count
-    /// as a flood.
+    /// Records that this side sent a DATA frame. The peer answers it with WINDOW_UPDATE frames, which must not count as
+    /// a flood.
     mutating func sentContent() { floods.sentContent() }
 
     // MARK: Frames
@@ -80,8 +80,8 @@ struct HTTP2Receiver: Sendable {
     /// Discards incomplete frames and field blocks.
     mutating func discard() { input.discard() }
 
-    /// Handles a frame with an invalid payload. A stream error becomes a connection error if the stream is idle or if
-    /// another frame was required, such as SETTINGS or CONTINUATION.
+    /// Handles a frame whose payload is invalid. A stream error becomes a connection error in two cases: the stream is
+    /// idle, or the protocol required another frame, such as SETTINGS or CONTINUATION.
     mutating func refused(
         _ violation: HTTP2Violation, isOpen: Bool, _ streams: inout HTTP2Streams, _ output: inout HTTP2Output,
         at now: Duration
@@ -101,10 +101,11 @@ struct HTTP2Receiver: Sendable {
         streams.fail(id, violation.code, .violation(violation), &output)
     }
 
-    /// Handles a frame of a stream, except DATA.
+    /// Handles a frame on a stream. DATA frames are handled separately.
     ///
     /// - Parameter last: The last stream that this side accepts; `nil` if this side is not shutting down.
-    /// - Returns: Whether a header section with the END_STREAM flag ended a request whose content this side discards.
+    /// - Returns: Whether the frame ended a request whose content this side discards. Only a header section with the
+    ///   END_STREAM flag does so.
     mutating func received(
         _ frame: HTTP2Frame, _ header: HTTP2FrameHeader, upTo last: HTTP2StreamID?, _ streams: inout HTTP2Streams,
         _ output: inout HTTP2Output, at now: Duration
@@ -140,8 +141,8 @@ struct HTTP2Receiver: Sendable {
     ) throws(HTTP2Violation) {
         guard !streams.isIdle(id) else { throw HTTP2Violation(.protocolError, "RST_STREAM frame on idle stream \(id)") }
         guard !streams.endDraining(id) else { return }
-        // A client does not limit how often the server resets its open streams: the client's program opened each of
-        // them, and each can be reset only once.
+        // A client does not count resets of its open streams toward the flood limit. The client opened each of these
+        // streams, and the server can reset each stream only once.
         if role == .server || !streams.contains(id) { try floods.chargeReset(at: now) }
         streams.receivedReset(id, code, &output)
     }
@@ -171,8 +172,8 @@ struct HTTP2Receiver: Sendable {
         let priority = HTTPPriority(parsing: value)
         guard streams.isIdle(id) else { return streams.changePriority(priority, of: id) }
         earlyPriorities.set(priority, of: id)
-        // An idle stream counts toward the limit on concurrent streams if the client has sent a priority for it. The
-        // limit applies only after the client has acknowledged it.
+        // An idle stream can count toward the limit on concurrent streams. It counts if the client has sent a priority
+        // for it. The limit applies only after the client has acknowledged it.
         guard let limit = settings.acknowledgedStreamLimit, streams.count + earlyPriorities.count > limit else {
             return
         }
@@ -183,10 +184,10 @@ struct HTTP2Receiver: Sendable {
 // MARK: - Content
 
 extension HTTP2Receiver {
-    /// Accounts for a whole DATA frame when its first piece arrives, and checks that the stream state permits it (RFC
-    /// 9113 §5.1, §6.9).
+    /// Counts a whole DATA frame against the flow-control windows when its first piece arrives. Checks that the
+    /// stream's state permits the frame (RFC 9113 §5.1, §6.9).
     ///
-    /// - Returns: Whether the frame ends a request whose content this side discards.
+    /// - Returns: `true` if the frame is the last of a request whose content this side discards.
     mutating func began(
         _ piece: HTTP2DataPiece, _ streams: inout HTTP2Streams, _ output: inout HTTP2Output, at now: Duration
     ) throws(HTTP2Violation) -> Bool {
@@ -212,7 +213,7 @@ extension HTTP2Receiver {
         let id = piece.streamID
         switch streams.closing(of: id) {
         case .draining: return piece.endsStream ? streams.endDraining(id) : false
-        // The peer may have sent the frame before it received this side's RST_STREAM frame, so the frame is ignored.
+        // Ignore the frame: the peer may have sent it before this side's RST_STREAM frame arrived.
         case .byReset: break
         case .byPeer: throw HTTP2Violation(.streamClosed, "DATA frame on closed stream \(id)")
         case nil:
@@ -222,9 +223,11 @@ extension HTTP2Receiver {
         return false
     }
 
-    /// Handles a piece of a DATA frame (RFC 9113 §6.1). Reports its content, unless the stream no longer accepts
-    /// content. Padding and discarded content count as consumed in the connection's window, so the peer gets credit for
-    /// them.
+    /// Handles a piece of a DATA frame (RFC 9113 §6.1). If the stream still accepts content, reports the content in the
+    /// piece.
+    ///
+    /// Padding and discarded content count as consumed immediately. The peer therefore gets flow-control credit for
+    /// these bytes.
     mutating func received(_ piece: HTTP2DataPiece, _ streams: inout HTTP2Streams, _ output: inout HTTP2Output) {
         let id = piece.streamID
         guard streams.awaitsContent(id) else { return credit(piece.bytes.count + piece.paddingCount, &output) }
@@ -251,7 +254,7 @@ extension HTTP2Receiver {
 extension HTTP2Receiver {
     /// Handles a complete field block.
     ///
-    /// - Returns: Whether the block ended a request whose content this side discards.
+    /// - Returns: `true` if the block ended a request whose content this side discards.
     private mutating func received(
         _ block: HPACKFieldBlock, on id: HTTP2StreamID, endsStream: Bool, upTo last: HTTP2StreamID?,
         _ streams: inout HTTP2Streams, _ output: inout HTTP2Output, at now: Duration
@@ -302,8 +305,8 @@ extension HTTP2Receiver {
     ) throws(HTTP2Violation) {
         streams.peerOpened(id)
         let early = earlyPriorities.take(id)
-        // Requests above the last stream identifier in GOAWAY are ignored. The client can retry them on another
-        // connection (RFC 9113 §6.8).
+        // The peer opened this stream after GOAWAY, with a number above the last stream identifier. Ignore the request.
+        // The client can retry it on another connection (RFC 9113 §6.8).
         if let last, id > last { return streams.ignore(id) }
         guard streams.count + streams.drainingCount < configuration.settings.maxConcurrentStreams ?? .max else {
             return try refuse(id, .refusedStream, &streams, &output, at: now)

@@ -11,7 +11,7 @@ struct HTTP2RequestQueue: Sendable {
 
     init(firstID: HTTP2StreamID) { nextID = firstID }
 
-    /// Whether all identifiers are used.
+    /// Whether no stream identifier is left for a new stream.
     var isExhausted: Bool { nextID > .largestStream }
     /// Whether no request waits.
     var isEmpty: Bool { waiting.isEmpty }

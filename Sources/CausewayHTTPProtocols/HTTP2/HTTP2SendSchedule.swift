@@ -19,7 +19,7 @@ struct HTTP2SendSchedule: Sendable {
     /// The connection window: content bytes that this side may still send on all streams together.
     private(set) var window = 65535
 
-    /// The stream that sends next.
+    /// The stream that sends next; `nil` if no stream can send.
     private var first: HTTP2StreamID? {
         guard count > 0 else { return nil }
         for level in levels { if let id = level.first { return id } }
@@ -83,7 +83,8 @@ struct HTTP2SendSchedule: Sendable {
         }
     }
 
-    /// Adds the peer's credit to the window of a stream. Returns the violation; `nil` if there is none.
+    /// Increases a stream's send window by the peer's increment. Returns the protocol violation if the window becomes
+    /// too large. Otherwise returns `nil`.
     mutating func granted(
         _ increment: Int, to id: HTTP2StreamID, in table: inout HTTP2StreamTable
     ) -> HTTP2Violation? {
@@ -114,8 +115,8 @@ struct HTTP2SendSchedule: Sendable {
         count += 1
     }
 
-    /// After an incremental stream has sent part of its content, moves it behind the other streams of its urgency
-    /// level, so that these streams send next.
+    /// Moves an incremental stream behind the other streams of its urgency level. Called after this stream has sent
+    /// part of its content, so that another stream sends next.
     private mutating func rotate(_ priority: HTTPPriority) {
         let level = Int(priority.urgency)
         guard priority.isIncremental, levels[level].count > 1, let id = levels[level].popFirst() else { return }

@@ -4,36 +4,36 @@ internal import CausewayWire
 
 /// An open stream, or a request that waits for one (RFC 9113 §5.1).
 struct HTTP2Stream: Sendable {
-    /// The send state.
+    /// How much of this side's message was sent on the stream.
     enum Sending: Sendable {
         /// The request waits until the peer permits another stream.
         case waiting
-        /// The final head has not been sent.
+        /// The final response head, or the request head, has not been sent.
         case head
         case content
         case ended
     }
 
-    /// The receive state.
+    /// How much of the stream's incoming message has arrived.
     enum Receiving: Sendable {
-        /// The final head has not arrived.
+        /// The final response or request head has not arrived.
         case head
         case content
         case ended
     }
 
-    /// How the message ends after the queued content: not yet, with END_STREAM, or with trailers.
+    /// What follows the queued content: nothing yet, END_STREAM, or trailers.
     enum Ending: Equatable, Sendable {
         case none
         case endOfStream
         case trailers(FieldSection)
     }
 
-    /// Content to send in one DATA frame.
+    /// A part of the content, to be sent in one DATA frame.
     struct Part: Sendable {
         let content: ByteChain
         let priority: HTTPPriority
-        /// Whether no content is left.
+        /// Whether no more queued content follows this part.
         let isLast: Bool
         /// Whether the frame ends the message.
         let endsStream: Bool
@@ -57,8 +57,8 @@ struct HTTP2Stream: Sendable {
     private(set) var receiving: Receiving
     /// The flow-control window for the peer's content.
     private var receiveWindow: HTTP2ReceiveWindow
-    /// Bytes that the peer permits this side to send. Can become negative when the peer reduces its initial window
-    /// (RFC 9113 §6.9.2).
+    /// The number of bytes that the peer permits this side to send on the stream. It can become negative when the peer
+    /// reduces its initial window (RFC 9113 §6.9.2).
     private(set) var sendWindow: Int
     /// Content that waits to be sent, until the flow-control windows permit it and the schedule selects the stream.
     private var queue = ByteChain()
@@ -68,7 +68,7 @@ struct HTTP2Stream: Sendable {
     /// Whether the stream is in the schedule.
     private(set) var isScheduled = false
     private var method = HTTP2MethodKind.other
-    /// The waiting request; `nil` after it was sent.
+    /// The request that waits to be sent; `nil` after it was sent.
     private(set) var request: HTTP2WaitingRequest?
 
     init(
@@ -81,16 +81,18 @@ struct HTTP2Stream: Sendable {
         self.sendWindow = sendWindow
     }
 
-    /// Whether the stream is still idle and does not count toward the concurrent stream limit (RFC 9113 §5.1.2).
+    /// Whether the request still waits to be sent. Its stream is then idle, so it does not count toward the limit for
+    /// concurrent streams (RFC 9113 §5.1.2).
     var isWaiting: Bool { sending == .waiting }
     var isClosed: Bool { sending == .ended && receiving == .ended }
-    /// Whether content can be sent, if the connection window permits.
+    /// Whether the stream has content that it may send. The connection's flow-control window must permit the content
+    /// too.
     var isSendable: Bool { sending == .content && !queue.isEmpty && sendWindow > 0 }
     /// Whether the program can add content to the message.
     var permitsContent: Bool { ending == .none && (sending == .content || request?.endsStream == false) }
     /// The number of content bytes that wait to be sent.
     var queuedByteCount: Int { queue.count }
-    /// Whether a server's response is complete, and the request is not.
+    /// Whether the server has sent its complete response, but has not received the complete request.
     var canDrain: Bool { sending == .ended && receiving == .content }
 
     private static func priority(_ fields: FieldSection) -> HTTPPriority {
@@ -102,7 +104,7 @@ struct HTTP2Stream: Sendable {
 // MARK: - Sending
 
 extension HTTP2Stream {
-    /// Records the head of a client's request, which is not sent yet.
+    /// Records the head of a client's request before the request is sent.
     mutating func requested(_ head: HTTP2RequestHead) {
         priority = Self.priority(head.fields)
         method = HTTP2MethodKind(head)
@@ -120,13 +122,13 @@ extension HTTP2Stream {
         self.sendWindow = sendWindow
     }
 
-    /// Records that the final response head was sent.
+    /// Records that the head of the final response was sent. The response content may follow.
     mutating func sentResponse(_ status: Int) {
         sending = .content
         if opensTunnel(status) { method = .tunnel }
     }
 
-    /// Records that this side's message is complete.
+    /// Records that this side has sent its complete message.
     mutating func endSending() { sending = .ended }
 
     mutating func append(_ bytes: ByteChain, _ ending: Ending) {
@@ -134,7 +136,7 @@ extension HTTP2Stream {
         self.ending = ending
     }
 
-    /// Removes the next content to send, at most `limit` bytes.
+    /// Removes and returns the next content to send, at most `limit` bytes.
     mutating func takePart(atMost limit: Int) -> Part {
         let content = queue.take(atMost: min(limit, sendWindow))
         sendWindow -= content.count
@@ -157,8 +159,8 @@ extension HTTP2Stream {
     /// Records that the stream entered or left the schedule, after ``isSendable`` changed.
     mutating func rescheduled() { isScheduled = isSendable }
 
-    /// Changes the priority, and records that the stream is not in the schedule. Before this call, remove the stream
-    /// from the schedule, whose order depends on the old priority.
+    /// Changes the priority, and marks the stream as not scheduled. Remove the stream from the schedule before this
+    /// call, because the schedule's order depends on the old priority.
     mutating func changePriority(_ priority: HTTPPriority) {
         self.priority = priority
         isScheduled = false
@@ -215,8 +217,10 @@ extension HTTP2Stream {
 
     private func opensTunnel(_ status: Int) -> Bool { method == .connect && (200...299).contains(status) }
 
-    /// Accounts for a whole DATA frame when its first piece arrives, so that the result does not depend on how the
-    /// frame is split. Returns the violation; `nil` if there is none (RFC 9113 §5.1, §6.9.1, §8.1.1).
+    /// Checks the first piece of a DATA frame, and counts the whole frame. So the result does not depend on how the
+    /// frame is split into pieces.
+    ///
+    /// Returns the violation, or `nil` if there is none (RFC 9113 §5.1, §6.9.1, §8.1.1).
     mutating func mistake(in piece: HTTP2DataPiece, _ pace: HTTP2ReceiveWindow.Pace?) -> HTTP2Violation? {
         switch receiving {
         case .head: return HTTP2Violation(.protocolError, stream: id, "content before the head")
@@ -267,10 +271,10 @@ final class HTTP2WaitingRequest: Sendable {
     }
 }
 
-/// The request method, as far as it affects message framing.
+/// The kind of the request method. It distinguishes only the methods that affect message framing.
 enum HTTP2MethodKind: Sendable {
     case head
-    /// The stream becomes a tunnel when the response succeeds (RFC 9113 §8.5).
+    /// A CONNECT request. If the response is successful, the stream becomes a tunnel (RFC 9113 §8.5).
     case connect
     /// The stream is a tunnel and carries only DATA frames.
     case tunnel

@@ -67,8 +67,8 @@ struct HTTP2StreamTable: Sendable {
         return place
     }
 
-    /// Empties a slot in the table. A lookup ends at the first empty slot, so following streams that it would no longer
-    /// reach are moved.
+    /// Empties one slot of the table. A lookup stops at the first empty slot. So this method also moves streams in
+    /// later slots that a lookup would otherwise miss.
     private mutating func remove(at removed: Int) {
         let mask = slots.count - 1
         var hole = removed
@@ -76,7 +76,8 @@ struct HTTP2StreamTable: Sendable {
         var place = (hole + 1) & mask
         while let id = slots[place]?.id {
             let home = Int(id >> 1) & mask
-            // Move the stream if the empty slot lies between its preferred slot and its current one.
+            // Move the stream to the empty slot if this slot is on the way from the stream's preferred slot to its
+            // current slot.
             if (place - home) & mask >= (place - hole) & mask {
                 slots.swapAt(hole, place)
                 hole = place
@@ -98,7 +99,8 @@ extension HTTP2StreamTable {
     /// The number of draining streams. These are closed streams whose remaining request content is discarded as it
     /// arrives.
     var drainingCount: Int { draining.count }
-    /// The time at which the first draining stream must be reset, if its request content has not ended by then.
+    /// The time at which the first draining stream must be reset. If its request content has ended by then, it is not
+    /// reset.
     var firstDrainDeadline: Duration? { draining.firstDeadline }
 
     /// Removes a stream and remembers how it was closed.
@@ -122,12 +124,12 @@ extension HTTP2StreamTable {
     /// Returns how a stream was closed; `nil` if it is not remembered.
     func closing(of id: HTTP2StreamID) -> Closing? {
         if !draining.isEmpty, draining.contains(id) { return .draining }
-        // The stream may be remembered as draining, although its content is no longer awaited. Then it was reset,
-        // because its drain time had passed.
+        // A stream in `closed` may still be recorded as draining, although its content is no longer awaited. In this
+        // case, its drain time has passed and it was reset.
         return closed.last { $0.id == id }.map { $0.closing == .draining ? .byReset : $0.closing }
     }
 
-    /// Records that the request content of a draining stream, which is discarded, has ended. Returns `false` if the
+    /// Records that a draining stream's request content has ended. Such content is discarded. Returns `false` if the
     /// stream was not draining.
     mutating func endDraining(_ id: HTTP2StreamID) -> Bool {
         guard !draining.isEmpty, draining.remove(id) else { return false }

@@ -2,9 +2,10 @@ import CausewayProtocols
 
 internal import CausewayWire
 
-/// The streams of a connection: opens and closes them, and sends and reports their messages (RFC 9113 §5).
+/// The streams of one connection (RFC 9113 §5).
 ///
-/// ``HTTP2Receiver`` decides what the peer may send on them.
+/// This type opens and closes streams. It also sends messages on them, and reports received messages. ``HTTP2Receiver``
+/// decides what the peer may send on a stream.
 struct HTTP2Streams: Sendable {
     private let role: HTTP2Connection.Role
     /// The peer's current settings.
@@ -23,8 +24,8 @@ struct HTTP2Streams: Sendable {
 
     /// The open stream count, including waiting requests.
     var count: Int { table.count }
-    /// The number of draining streams. These are closed streams whose remaining request content is discarded as it
-    /// arrives.
+    /// The number of draining streams. A draining stream is closed, but its request content still arrives and is
+    /// discarded.
     var drainingCount: Int { table.drainingCount }
     /// The number of content bytes that the peer permits this side to send now on all streams together.
     var sendWindow: Int { schedule.window }
@@ -38,7 +39,7 @@ struct HTTP2Streams: Sendable {
     /// Returns whether the peer is permitted to send content on a stream now.
     func awaitsContent(_ id: HTTP2StreamID) -> Bool { table[id]?.receiving == .content }
 
-    /// Returns how a stream was closed; `nil` if it is not remembered.
+    /// Returns how a closed stream ended; `nil` if this is no longer stored.
     func closing(of id: HTTP2StreamID) -> HTTP2StreamTable.Closing? { table.closing(of: id) }
 
     /// Returns whether a stream is idle (RFC 9113 §5.1).
@@ -49,7 +50,7 @@ struct HTTP2Streams: Sendable {
         }
     }
 
-    /// Checks that a HEADERS frame may occur on a stream at all (RFC 9113 §5.1, §5.1.1).
+    /// Checks whether the stream's state permits a HEADERS frame (RFC 9113 §5.1, §5.1.1).
     func checkHeaders(on id: HTTP2StreamID) throws(HTTP2Violation) {
         guard !isIdle(id) else {
             guard role == .server, id % 2 == 1 else {
@@ -67,7 +68,8 @@ struct HTTP2Streams: Sendable {
 
     // MARK: Settings and windows
 
-    /// Applies the peer's settings. Call ``startWaiting(_:)`` afterwards, because the settings can permit more streams.
+    /// Applies the peer's HTTP/2 settings. Call ``startWaiting(_:)`` afterwards, because the settings can permit more
+    /// streams.
     mutating func apply(peer settings: HTTP2Settings) throws(HTTP2Violation) {
         let difference = settings.initialWindowSize - peerSettings.initialWindowSize
         peerSettings = settings
@@ -75,7 +77,7 @@ struct HTTP2Streams: Sendable {
         if difference != 0 { try schedule.initialWindowChanged(by: difference, in: &table) }
     }
 
-    /// Changes the receive windows of all streams (RFC 9113 §6.9.2).
+    /// Changes the receive windows of all streams by the same difference (RFC 9113 §6.9.2).
     mutating func resizeReceiveWindows(by difference: Int) {
         table.updateAll { $0.resizeReceiveWindow(by: difference) }
     }
@@ -83,7 +85,7 @@ struct HTTP2Streams: Sendable {
     /// Adds the peer's credit to the window of the connection.
     mutating func granted(_ increment: Int) throws(HTTP2Violation) { try schedule.granted(increment) }
 
-    /// Adds the peer's credit to the window of a stream. Returns the violation; `nil` if there is none.
+    /// Increases a stream's window by the peer's credit. Returns the protocol violation; `nil` if there is none.
     mutating func granted(_ increment: Int, to id: HTTP2StreamID) -> HTTP2Violation? {
         schedule.granted(increment, to: id, in: &table)
     }
@@ -130,7 +132,7 @@ extension HTTP2Streams {
         return table.count - requests.count < peerSettings.maxConcurrentStreams ?? assumed
     }
 
-    /// Sends waiting requests, up to the server's limit.
+    /// Sends the heads of requests that wait, as long as the server's limit for open streams permits it.
     mutating func startWaiting(_ output: inout HTTP2Output) {
         while permitsStream, let id = requests.popFirst() {
             guard let request = table[id]?.request else { continue }
@@ -170,7 +172,7 @@ extension HTTP2Streams {
         if stream.sending == .content { sendQueued(id, &output) }
     }
 
-    /// Schedules a stream's queued content. If there is none, sends the end of the message.
+    /// Schedules a stream's queued content for sending. If there is none, ends the message.
     private mutating func sendQueued(_ id: HTTP2StreamID, _ output: inout HTTP2Output) {
         guard let stream = table[id], stream.sending == .content else { return endIfClosed(id, &output) }
         if stream.queuedByteCount == 0 { sendEnding(id, &output) } else { schedule.update(id, in: &table) }
@@ -183,7 +185,7 @@ extension HTTP2Streams {
         guard let stream = table[id], stream.sending == .content else { return true }
         switch stream.ending {
         case .none: return false
-        // An empty frame needs no window (RFC 9113 §6.9.1).
+        // A frame without content uses no flow-control window (RFC 9113 §6.9.1).
         case .endOfStream: output.append(.data([], endsStream: true), on: id)
         case .trailers(let fields): output.append(trailers: fields, on: id)
         }
@@ -206,15 +208,16 @@ extension HTTP2Streams {
         return true
     }
 
-    /// Changes a stream's priority. A client also notifies the server. If the request still waits to be sent, its head
-    /// carries the new priority. Otherwise, the client sends a PRIORITY_UPDATE frame.
+    /// Changes a stream's priority. A client also notifies the server, in one of two ways. If the request still waits
+    /// to be sent, its head will carry the new priority. If the request was already sent, the client sends a
+    /// PRIORITY_UPDATE frame.
     ///
-    /// A waiting request must not have such a frame. It waits because the server's stream limit is reached, and its
-    /// stream is idle. Idle streams with a priority count toward this limit, so the frame would end the connection (RFC
-    /// 9218 §7.1).
+    /// The client must not send this frame for a waiting request. Such a request waits because the server's stream
+    /// limit is reached, so its stream is still idle. An idle stream with a priority counts toward this limit, so the
+    /// frame would end the connection (RFC 9218 §7.1).
     ///
-    /// No frame is sent after the end of the response. A server that uses the priorities of RFC 7540 gets no frame
-    /// either, because it probably ignores such frames (RFC 9218 §2.1.1).
+    /// After the end of the response, the client sends no frame. It also sends no frame to a server that uses the
+    /// priorities of RFC 7540, because such a server probably ignores it (RFC 9218 §2.1.1).
     mutating func setPriority(_ id: HTTP2StreamID, _ priority: HTTPPriority, _ output: inout HTTP2Output) {
         guard let stream = table[id], stream.priority != priority else { return }
         if role == .client, table.update(id, { $0.changeRequest(priority) }) == false, stream.receiving != .ended,
@@ -234,7 +237,7 @@ extension HTTP2Streams {
 // MARK: - Receiving
 
 extension HTTP2Streams {
-    /// Records that the peer used an identifier for a new stream.
+    /// Records that the peer has opened a new stream with this identifier.
     mutating func peerOpened(_ id: HTTP2StreamID) { lastPeerID = id }
 
     /// Opens a stream for a request and reports it.
@@ -269,12 +272,12 @@ extension HTTP2Streams {
         endReceiving(id, &output)
     }
 
-    /// Accounts for a DATA frame on an open stream. Returns the violation; `nil` if there is none.
+    /// Checks and counts a DATA frame on an open stream. Returns the violation, or `nil` if there is none.
     mutating func mistake(in piece: HTTP2DataPiece, _ pace: HTTP2ReceiveWindow.Pace?) -> HTTP2Violation? {
         table.update(piece.streamID) { $0.mistake(in: piece, pace) } ?? nil
     }
 
-    /// Reports a piece of content on a stream that awaits content.
+    /// Reports received content on a stream that expects content.
     mutating func received(_ piece: HTTP2DataPiece, _ output: inout HTTP2Output) {
         let endsStream = piece.isLast && piece.endsStream
         if !piece.bytes.isEmpty || endsStream {
@@ -286,7 +289,8 @@ extension HTTP2Streams {
     /// Handles a RST_STREAM frame on an open stream (RFC 9113 §6.4).
     mutating func receivedReset(_ id: HTTP2StreamID, _ code: HTTP2ErrorCode, _ output: inout HTTP2Output) {
         guard let stream = table[id] else { return }
-        // After a complete response, a server may reset the stream before the request is complete (RFC 9113 §8.1).
+        // After a complete response, the server may reset the stream even if the request is incomplete (RFC 9113 §8.1).
+        // This is not a failure.
         let isComplete = role == .client && stream.receiving == .ended && code == .noError
         let failure: HTTP2StreamFailure? =
             isComplete ? nil : role == .client && code == .refusedStream ? .unprocessed : .reset(code)
@@ -307,12 +311,12 @@ extension HTTP2Streams {
         endIfClosed(id, &output)
     }
 
-    /// Closes a stream whose messages are both complete.
+    /// Closes a stream if both its request and its response are complete.
     private mutating func endIfClosed(_ id: HTTP2StreamID, _ output: inout HTTP2Output) {
         if table[id]?.isClosed == true { close(id, .byPeer, nil, &output) }
     }
 
-    /// Closes a stream and reports it. Every stream reported to the program ends here, or in ``removeAll(_:)``.
+    /// Closes a stream, and reports this to the program. Every reported stream ends here, or in ``removeAll(_:)``.
     private mutating func close(
         _ id: HTTP2StreamID, _ closing: HTTP2StreamTable.Closing, _ failure: HTTP2StreamFailure?,
         _ output: inout HTTP2Output
@@ -323,7 +327,8 @@ extension HTTP2Streams {
         startWaiting(&output)
     }
 
-    /// Resets a stream and discards its unsent content. A waiting request is removed without sending a frame.
+    /// Resets a stream and discards its unsent content. If its request still waits, this method removes it and sends no
+    /// frame.
     mutating func reset(_ id: HTTP2StreamID, _ code: HTTP2ErrorCode, _ output: inout HTTP2Output) {
         guard let stream = table[id] else { return }
         if stream.isWaiting {
@@ -343,7 +348,7 @@ extension HTTP2Streams {
         close(id, .byReset, failure, &output)
     }
 
-    /// Closes the requests that a server does not process after its GOAWAY frame (RFC 9113 §6.8).
+    /// Closes the requests that the server does not process, as its GOAWAY frame states (RFC 9113 §6.8).
     mutating func closeUnprocessed(after last: HTTP2StreamID, _ output: inout HTTP2Output) {
         for id in requests.removeAll() { close(id, .byReset, .unprocessed, &output) }
         for id in table.identifiers where id > last { close(id, .byReset, .unprocessed, &output) }
@@ -370,8 +375,9 @@ extension HTTP2Streams {
     mutating func ignore(_ id: HTTP2StreamID) { table.remember(id, .byReset) }
 
     /// Resets a stream that is not in the table: a refused request, or a closed stream that is no longer remembered.
-    /// Such a stream must not enter the table, because at the end of the connection the program is notified of the end
-    /// of every stream in the table.
+    ///
+    /// Does not add the stream to the table. When the connection ends, the program is notified of the end of every
+    /// stream in the table, and the program does not know this stream.
     mutating func refuse(_ id: HTTP2StreamID, _ code: HTTP2ErrorCode, _ output: inout HTTP2Output) {
         output.append(.resetStream(code), on: id)
         table.remember(id, .byReset)
@@ -390,16 +396,17 @@ extension HTTP2Streams {
         close(id, .draining, nil, &output)
     }
 
-    /// Records the end of a discarded request. Returns whether the stream was draining.
+    /// Records that a discarded request has ended. Returns whether the stream was draining, which means that only its
+    /// input was still open.
     mutating func endDraining(_ id: HTTP2StreamID) -> Bool { table.endDraining(id) }
 
     /// The time at which the first draining stream must be reset.
     var firstDrainDeadline: Duration? { table.firstDrainDeadline }
 
-    /// Starts the timeouts for newly draining streams.
+    /// Sets the drain deadline of all streams that have just begun to drain.
     mutating func setDrainDeadlines(_ deadline: Duration) { table.setDrainDeadlines(deadline) }
 
-    /// Resets streams whose drain time has passed.
+    /// Resets the streams whose time limit for draining has passed.
     mutating func resetDrained(at now: Duration, _ output: inout HTTP2Output) {
         while let id = table.takeDrained(at: now) { output.append(.resetStream(.noError), on: id) }
     }

@@ -7,13 +7,13 @@ package struct BoundHandshake: Equatable, Sendable {
     /// The maximum number of times that the handshake starts over because its connection closed.
     package static let maximumRepetitions = 2
 
-    /// Whether the handshake needs a new connection, because the existing connections for its credential are already
+    /// Whether the handshake needs a new connection. It does if the existing connections for its credential are already
     /// authenticated.
     package let needsNewConnection: Bool
-    /// Whether the next request carries the handshake's first message. The server always refuses this request and sends
-    /// its message in reply, so the request is sent without content.
+    /// Whether the next request carries the first message of the handshake. This request has no content, because the
+    /// server always refuses it. The server's reply contains the second message.
     package private(set) var isOpening: Bool
-    /// The connection that the next request must use; `nil` for any.
+    /// The connection that the next request must use; `nil` if any connection will do.
     package private(set) var connection: PoolConnectionID?
     private var lastConnection: PoolConnectionID?
     private var repetitionCount = 0
@@ -23,7 +23,8 @@ package struct BoundHandshake: Equatable, Sendable {
         self.isOpening = isOpening
     }
 
-    /// Whether the next message must use the connection that carried the earlier messages.
+    /// Whether a handshake is in progress. The handshake's next message must use the same connection as its earlier
+    /// messages.
     package var isUnderWay: Bool { connection != nil }
 
     package mutating func started(isOpening: Bool) {
@@ -33,8 +34,8 @@ package struct BoundHandshake: Equatable, Sendable {
 
     package mutating func responded(on connection: PoolConnectionID?) { lastConnection = connection }
 
-    /// Records that the latest response contains a token. Returns `false` if the response's connection is unknown, so
-    /// that the handshake cannot continue.
+    /// Records that the latest response contains a token of the handshake. Returns `false` if the connection of that
+    /// response is unknown: the handshake then cannot continue.
     package mutating func tokenArrived() -> Bool {
         guard let lastConnection else { return false }
         connection = lastConnection
@@ -42,7 +43,8 @@ package struct BoundHandshake: Equatable, Sendable {
         return true
     }
 
-    /// Reports that the exchange failed. Returns whether the handshake may start over, because its connection closed between two messages.
+    /// Reports that the exchange failed. Returns whether the handshake may start again. A new start is allowed if the
+    /// connection closed between two handshake messages.
     package mutating func exchangeFailed() -> Bool {
         guard isUnderWay, repetitionCount < Self.maximumRepetitions else { return false }
         repetitionCount += 1

@@ -1,10 +1,10 @@
 package import CausewayWire
 
-/// The reason for which another request may follow a response.
+/// The reason why another request may follow a response.
 package enum FollowUp: Equatable, Sendable {
     /// A redirect (RFC 9110 §15.4).
     case redirect
-    /// A challenge of the server (RFC 9110 §11.6.1).
+    /// An authentication challenge from the server (RFC 9110 §11.6.1).
     case challenge
     /// A challenge of a forwarding proxy. Some proxies send status 401 instead of 407.
     case proxyChallenge
@@ -12,10 +12,11 @@ package enum FollowUp: Equatable, Sendable {
     /// §15.5.20, RFC 8470 §5.2).
     case retry
 
-    /// Returns `nil` if no request can follow, so that the program receives the response.
+    /// Determines from a response which request follows. The result is `nil` if no request can follow. The program then
+    /// receives the response.
     ///
-    /// - Parameter isProxyRefusal: Whether the response comes from a forwarding proxy, not from the server, and demands
-    ///   a credential for the proxy.
+    /// - Parameter isProxyRefusal: Whether a forwarding proxy, not the server, sent the response and demands a
+    ///   credential for the proxy.
     package init?(status: Int, fields: FieldSection, isProxyRefusal: Bool) {
         switch status {
         case _ where isProxyRefusal: self = .proxyChallenge

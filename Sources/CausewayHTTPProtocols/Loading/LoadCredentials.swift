@@ -2,7 +2,8 @@ package import CausewayProtocols
 
 /// The credentials that one URL load sends to the server, and the record of credentials that the server refused.
 package struct LoadCredentials: Sendable {
-    /// The protection space whose credential the current request carries; `nil` if it carries none.
+    /// The protection space of the credential that the current request carries; `nil` if the request carries no
+    /// credential.
     package private(set) var space: ProtectionSpace?
     /// The latest user name and password that the load has sent. If the server only asks for a new nonce, the load
     /// sends them again without asking the program.
@@ -35,15 +36,15 @@ package struct LoadCredentials: Sendable {
         sent(in: space)
     }
 
-    /// Reports that the next request carries a credential that the server has accepted before.
+    /// Records that the next request carries a credential. The server accepted this credential for an earlier request.
     package mutating func sent(in space: ProtectionSpace) {
         self.space = space
         attempts.answered(space)
     }
 
-    /// Reports that the server refuses the user although the negotiation is complete.
+    /// Reports that the negotiation is complete and that the server still refuses the user.
     package mutating func negotiationEnded(in space: ProtectionSpace?) { self.space = space }
 
-    /// Removes and returns the field value for the next request. A value is used for one request only.
+    /// Removes and returns the credential's field value for the next request. Each value is used for one request only.
     package mutating func takeField() -> String? { nextField.take() }
 }

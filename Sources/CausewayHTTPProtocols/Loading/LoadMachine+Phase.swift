@@ -8,30 +8,29 @@ extension LoadMachine {
 
     enum Pause: Sendable {
         case running(isExchangeOver: Bool)
-        /// The delay before the next upload request has passed, but the exchange has not ended.
+        /// The delay is over, but the current exchange has not ended. The next upload request waits for its end.
         case elapsed
     }
 
     enum Phase: Sendable {
-        /// No exchange runs. The next request waits for the answer to a question, a stored response or a connection.
+        /// No exchange is running. The next request waits for the program's answer, a stored response or a connection.
         case preparing(Question?)
-        /// The exchange runs, and its final head has not arrived.
+        /// The exchange is running. Its final response head has not arrived.
         case waiting
-        /// A head has arrived, and another request may follow this response.
+        /// The response head has arrived. The response is held back, because another request may follow it.
         case holding(Held)
-        /// The load's driver decides whether another request follows the response that is kept back. This response is
-        /// `nil` if the exchange failed without a response.
+        /// The response is held back while the load's driver decides whether another request follows it. The response
+        /// is `nil` if the exchange failed without one.
         case deciding(Held?, Question?)
-        /// The response that was kept back is being delivered.
+        /// The load delivers the response that it kept back.
         case releasing(Held)
-        /// The response is discarded. The next request is prepared after the exchange ends.
+        /// The response is being discarded. When the exchange has ended, the next request is prepared.
         case restarting
-        /// An upload was interrupted. The next request is prepared when the exchange has ended and the delay before
-        /// that request has passed.
+        /// An upload was interrupted. The next request must wait until the exchange has ended and the delay has passed.
         case pausing(Pause)
-        /// A stored response is delivered after the exchange ends.
+        /// The exchange must end first. After that, a stored response is delivered.
         case confirmed
-        /// The exchange failed before a head arrived.
+        /// The exchange failed before a response head arrived.
         case recovering
         case streaming
         case ended

@@ -2,19 +2,20 @@ internal import CausewayTypes
 
 /// Decides how a load continues: how each response is used, which exchange comes next, and what ends the load.
 ///
-/// A load sends one request. It may repeat the request with a credential, over another connection, without a condition,
-/// or for the rest of an upload. While it is not decided whether another request follows, the response is held, which
-/// means that it is kept back from the program.
+/// A load begins with one request. It may repeat the request with a credential, over another connection, without a
+/// condition, or for the rest of an upload. Until it is decided whether another request follows, the response is held:
+/// the program does not receive it yet.
 ///
-/// The load's driver performs the exchanges with the server, asks the program, and stores all content. It reports every
-/// event, even if the event is late or repeated, and performs the returned action. One exchange runs at a time, and a
-/// held response is delivered or discarded once.
+/// The load's driver performs the exchanges with the server, asks the program, and stores all content. The driver
+/// reports every event, even a late or repeated one, and performs the returned action. Only one exchange runs at a
+/// time. Each held response is delivered or discarded exactly once.
 package struct LoadMachine: Sendable {
-    /// The maximum number of content bytes to keep back while another request may follow. At this number, the decision
-    /// is made without waiting for the end of the response.
+    /// The maximum number of content bytes to hold back while another request may follow.
+    ///
+    /// At this number, the load decides without waiting for the end of the response.
     package static let heldLimit = 64 << 10
-    /// The maximum number of times that a request is repeated. The rules for challenges and retries have lower limits,
-    /// so this limit only protects against an error in those rules.
+    /// The maximum number of times that a request is repeated. The rules for challenges and retries have lower limits.
+    /// This limit only protects against errors in those rules.
     package static let repetitionLimit = 100
 
     private var phase = Phase.preparing(nil)
@@ -31,12 +32,13 @@ package struct LoadMachine: Sendable {
 
     package var isAwaitingHead: Bool { if case .waiting = phase { true } else { false } }
     package var isDeciding: Bool { if case .deciding = phase { true } else { false } }
-    /// Whether the response that is kept back is complete or was cut off, so that no more of it will arrive.
+    /// Whether no more bytes of the held-back response will arrive: it is complete or was cut off.
     package var isHeldResponseOver: Bool { if case .deciding(let held?, _) = phase { held.isOver } else { false } }
 
-    /// Whether the program may now request the connection itself (handover). This is permitted while content is
-    /// delivered, and after the load has ended. In the second case, the request is answered when the end of the load is
-    /// reported.
+    /// Whether the program may now ask to take over the connection (handover).
+    ///
+    /// The request is permitted while content is delivered, and after the load has ended. After the end, the request is
+    /// answered when the end of the load is reported.
     package var permitsHandOver: Bool {
         switch phase {
         case .streaming, .ended: true
@@ -54,8 +56,9 @@ package struct LoadMachine: Sendable {
         return .send
     }
 
-    /// Reports a stored response that answers the request. The load ends, and the driver delivers the stored response
-    /// without this machine.
+    /// Reports that a stored response answers the request. This state machine's load then ends.
+    ///
+    /// The driver delivers the stored response itself, without this state machine.
     package mutating func storedResponseFound() -> Action {
         switch phase {
         case .preparing, .recovering: return loadEnded()
@@ -64,7 +67,8 @@ package struct LoadMachine: Sendable {
         }
     }
 
-    /// Reports a stored redirect. It is kept back until the next step is decided, like a redirect from the server.
+    /// Reports a redirect response from the cache. The load holds it back until the next step is decided, like a
+    /// redirect from the server.
     package mutating func storedRedirectFound() -> Action {
         switch phase {
         case .preparing, .recovering:
@@ -83,8 +87,7 @@ package struct LoadMachine: Sendable {
         case .deliver:
             phase = .streaming
             return .deliver
-        // This is the response to a retry, and it would again permit a retry. There is no second retry, so deliver the
-        // response.
+        // This response follows a retry and asks for another retry. There is no second retry, so deliver the response.
         case .hold(.retry) where hasRetried: return headArrived(.deliver)
         case .hold(let followUp):
             phase = .holding(Held(followUp: followUp))
@@ -109,17 +112,18 @@ package struct LoadMachine: Sendable {
             }
             phase = .holding(held)
             return .hold
-        // Content that arrives now must not overtake earlier content that is still kept back.
+        // Hold the new content back too, because earlier content is still held back. Otherwise the new content would be
+        // delivered first.
         case .deciding(_?, _), .releasing: return .hold
         case .preparing, .waiting, .deciding(nil, _), .restarting, .pausing, .confirmed, .recovering, .ended:
             return .none
         }
     }
 
-    /// Reports the end of the exchange.
+    /// Reports that the exchange has ended.
     ///
-    /// - Parameter isComplete: Whether the response is complete. This has no effect on a response that is kept back:
-    ///   its head is enough to decide whether another request follows.
+    /// - Parameter isComplete: Whether the whole response has arrived. For a held response, the value makes no
+    ///   difference. The head is enough to decide whether another request follows.
     package mutating func exchangeEnded(isComplete: Bool) -> Action {
         switch phase {
         case .waiting:
@@ -152,8 +156,8 @@ package struct LoadMachine: Sendable {
 
     // MARK: Decisions
 
-    /// Records that a question was put to the program. An earlier question is closed, so that its answer no longer
-    /// counts. Returns `nil` if nothing may be asked now.
+    /// Records a new question to the program. An answer to an earlier question no longer counts. Returns `nil` if the
+    /// program must not be asked in the current phase.
     package mutating func asked() -> Question? {
         let question = Question(number: questionCount)
         switch phase {
@@ -166,8 +170,9 @@ package struct LoadMachine: Sendable {
         return question
     }
 
-    /// Records that the program has answered a question. Returns `false` if the question was no longer open. The caller
-    /// then ignores the answer.
+    /// Records that the program has answered a question.
+    ///
+    /// Returns `false` if the question was no longer open. The caller must then ignore the answer.
     package mutating func answered(_ question: Question) -> Bool {
         switch phase {
         case .preparing(question): phase = .preparing(nil)
@@ -179,7 +184,7 @@ package struct LoadMachine: Sendable {
         return true
     }
 
-    /// Reports the decision to repeat the request.
+    /// Records the decision to repeat the request, and returns the next action.
     package mutating func repetitionChosen() -> Action {
         guard case .deciding(let held, _) = phase else { return .none }
         guard repetitionCount < Self.repetitionLimit else { return deliveryChosen() }
@@ -190,8 +195,8 @@ package struct LoadMachine: Sendable {
         return .cancelExchange
     }
 
-    /// Reports the decision to deliver the response that was kept back. If the exchange failed without a response, the
-    /// load fails.
+    /// Reports the decision to deliver the response that was held back. If there is none because the exchange failed,
+    /// the load fails.
     package mutating func deliveryChosen() -> Action {
         guard case .deciding(let held, _) = phase else { return .none }
         guard let held else { return .fail }
@@ -199,14 +204,15 @@ package struct LoadMachine: Sendable {
         return .deliverHeld
     }
 
-    /// Reports that all content that was kept back has been delivered. Content that arrives later is delivered at once.
+    /// Records that the caller has delivered all content that was held back. Content that arrives later is delivered at
+    /// once.
     package mutating func heldContentTaken() -> Action {
         guard case .releasing(let held) = phase else { return .none }
         phase = .streaming
         return held.isOver ? .finish : .none
     }
 
-    /// Reports that the request can be repeated with a credential after its exchange failed.
+    /// The exchange has failed. Reports that the request can be sent again with a credential.
     package mutating func recoveryFound() -> Action {
         guard case .recovering = phase else { return .none }
         phase = .deciding(nil, nil)
@@ -215,8 +221,8 @@ package struct LoadMachine: Sendable {
 
     // MARK: Pauses
 
-    /// Reports that an upload continues with another request after a delay, because its exchange failed, or because its
-    /// response did not complete the upload.
+    /// Reports that an upload continues with another request after `delay`. Either its exchange failed, or its response
+    /// did not complete the upload.
     package mutating func uploadInterrupted(for delay: Duration) -> Action {
         switch phase {
         case .waiting: phase = .pausing(.running(isExchangeOver: false))
@@ -241,8 +247,8 @@ package struct LoadMachine: Sendable {
 
     // MARK: Demand and connectivity
 
-    /// Reports whether the program wants content now. Heads are always read. Content that is kept back is read until it
-    /// reaches ``heldLimit``.
+    /// Reports whether the program wants content now. Response heads are always read. Content that is held back is read
+    /// until it reaches ``heldLimit``.
     package mutating func demandChanged(isWanted: Bool) -> Action {
         let reads =
             switch phase {
@@ -263,7 +269,7 @@ package struct LoadMachine: Sendable {
         return .reportWaiting
     }
 
-    /// Reports that the exchange goes on: it has sent content, or a head has arrived.
+    /// Reports that the exchange makes progress: it has sent content, or a response head has arrived.
     package mutating func pathFound() -> Action {
         guard !hasEnded, isWaitingForPath else { return .none }
         isWaitingForPath = false

@@ -1,8 +1,9 @@
-/// A forwarding proxy accepts requests in absolute form for any server on one connection (RFC 9112 §3.2.2).
+/// Lets requests for different servers share the connections to a forwarding proxy. Such a proxy accepts requests in
+/// absolute form for any server on one connection (RFC 9112 §3.2.2).
 ///
 /// The pool has a group of connections and requests for each key, and so for each server. A connection belongs to the
-/// group for which it was established. Other groups can borrow the connection while it is idle. A borrowed connection
-/// counts toward the limit of the group that borrows it.
+/// group for which it was established. While it is idle, other groups can borrow it. A borrowed connection counts
+/// toward the limit of the group that borrows it.
 extension ConnectionPool {
     /// Assigns a request to another group's idle connection through the same proxies.
     ///
@@ -19,7 +20,8 @@ extension ConnectionPool {
         return true
     }
 
-    /// Returns the most recently used idle connection, because the proxy closes other idle connections earlier.
+    /// Returns the idle connection that was used most recently. The proxy closes the other idle connections earlier,
+    /// because they have been idle for longer.
     private func idleConnection(likeThoseOf group: PoolGroup) -> PoolConnectionID? {
         var best: PoolConnection?
         for case let other? in groups {
@@ -34,16 +36,17 @@ extension ConnectionPool {
         return best?.id
     }
 
-    /// Ends the use of a connection by a group that has borrowed it. Returns the index of that group; `nil` if the
-    /// connection is not borrowed.
+    /// Ends a group's use of a connection that the group has borrowed from another group.
+    ///
+    /// Returns the borrowing group's index; `nil` if the connection is not borrowed.
     mutating func takeBorrower(of id: PoolConnectionID) -> Int? {
         guard isKnown(id.slot), let slot = groups[id.slot]?.takeBorrower(of: id) else { return nil }
         groups[slot]?.borrowedCount -= 1
         return slot
     }
 
-    /// Serves the requests of a group that has finished using another group's connection. The borrowed connection no
-    /// longer counts toward the group's limit, so the group may now establish another connection.
+    /// Continues with a group's requests when the group no longer uses another group's connection. The borrowed
+    /// connection no longer counts toward the group's limit. So the group may now establish another connection.
     mutating func serve(borrower slot: Int, at now: Duration, _ actions: inout [PoolAction]) {
         var more: [PoolAction] = []
         serve(slot, at: now, &more)
@@ -52,8 +55,8 @@ extension ConnectionPool {
 }
 
 extension PoolGroup {
-    /// Records that a connection of this group carries a request of another group. `slot` is the other group's index in
-    /// the pool.
+    /// Records that a connection of this group is lent: it carries a request of another group. `slot` is the index of
+    /// the other group in the pool.
     mutating func lend(_ id: PoolConnectionID, to slot: Int) {
         for index in connections.indices where connections[index].id == id { connections[index].borrower = slot }
     }

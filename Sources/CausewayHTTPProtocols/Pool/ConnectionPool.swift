@@ -11,13 +11,13 @@ package struct ConnectionPool: Sendable {
     var groups: [PoolGroup?] = []
     private var slots: [PoolKey: Int] = [:]
     private var freeSlots: [Int] = []
-    /// For each waiting request, the index of its group in ``groups``, so that the request can be found by its
-    /// identifier.
+    /// For each waiting request, the index of its group in ``groups``. The key is the request's identifier.
     private var places: [UInt64: Int] = [:]
-    /// The number of uses of connections so far. Idle connections are ordered by the number at their latest use.
+    /// How many times connections have been used so far. Each connection stores this number at its latest use. Idle
+    /// connections are ordered by the stored number.
     private var useCount: UInt64 = 0
-    /// The highest connection or request number that a removed group has used. New groups use higher numbers, so that
-    /// identifiers are not reused.
+    /// The highest number that a connection or request in a removed group has used. New groups use only higher numbers,
+    /// so that numbers are never reused.
     private var retiredNumber: UInt64 = 0
     private var idleCount = 0
     /// The next time at which ``advance(to:)`` may have work to do. It can be too early, but never too late.
@@ -35,7 +35,7 @@ package struct ConnectionPool: Sendable {
 
     // MARK: Requests
 
-    /// Returns whether a request waits in the group to which the connection belongs.
+    /// Returns whether a request waits in the group that owns the connection.
     package func isWaiting(_ request: UInt64, for id: PoolConnectionID) -> Bool { places[request] == id.slot }
 
     /// Adds a request. It is assigned at once if a connection has capacity.
@@ -50,7 +50,8 @@ package struct ConnectionPool: Sendable {
         return settled(actions)
     }
 
-    /// Starts a request on its own group's connection, or on another group's connection that can serve it.
+    /// Starts a request at once if a connection in the same group can carry it. Otherwise tries to borrow a suitable
+    /// connection from another group. Returns whether the request has started.
     private mutating func startAtOnce(_ request: UInt64, slot: Int, _ actions: inout [PoolAction]) -> Bool {
         let isStarted = groups[slot]?.startAtOnce(request, &actions) ?? false
         if isStarted { recount(slot) }
@@ -119,8 +120,9 @@ package struct ConnectionPool: Sendable {
         change(id, at: now) { group, actions in group.retire(id, &actions) }
     }
 
-    /// Records that a connection was closed, or left the pool after an upgrade. The pool counts the connection's
-    /// requests as ended.
+    /// Records that a connection was closed, or that it left the pool after a protocol upgrade.
+    ///
+    /// The connection's requests then count as ended.
     package mutating func closed(_ id: PoolConnectionID, at now: Duration) -> [PoolAction] {
         let borrower = takeBorrower(of: id)
         var actions = change(id, at: now) { group, _ in group.remove(id) }
@@ -162,8 +164,8 @@ package struct ConnectionPool: Sendable {
         }
     }
 
-    /// Performs `body` on a connection's group. Then assigns connections to the group's waiting requests, because the
-    /// change may have made a connection available.
+    /// Calls `body` for the group that contains a connection. Then assigns connections to the group's waiting requests,
+    /// because `body` may have made a connection available.
     private mutating func change(
         _ id: PoolConnectionID, at now: Duration, _ body: (inout PoolGroup, inout [PoolAction]) -> Void
     ) -> [PoolAction] {
@@ -188,7 +190,7 @@ package struct ConnectionPool: Sendable {
         if let next = groups[slot]?.deadline, deadline.map({ next < $0 }) ?? true { deadline = next }
     }
 
-    /// Removes requests from the waiting requests if `actions` assign them or fail them. Returns `actions`.
+    /// Removes requests from the list of waiting requests if `actions` assign them or fail them. Returns `actions`.
     mutating func settled(_ actions: [PoolAction]) -> [PoolAction] {
         for action in actions {
             switch action {
@@ -199,9 +201,9 @@ package struct ConnectionPool: Sendable {
         return actions
     }
 
-    /// Updates the idle connection count after a group has changed.
+    /// Updates the pool's number of idle connections after a group has changed.
     mutating func recount(_ slot: Int) {
-        // The call changes the group in place. A copy of the group would retain all its arrays.
+        // The call changes the group in place, because a copy would retain all the group's arrays.
         idleCount += groups[slot]?.takeIdleChange() ?? 0
     }
 

@@ -12,7 +12,7 @@ struct PoolConnection: Sendable {
     var phase: Phase
     /// Whether the connection accepts no more requests.
     var isRetired = false
-    /// Requests in progress.
+    /// The number of requests that are in progress on the connection.
     var activeCount = 0
     /// Whether the connection has carried a request.
     var isUsed = false
@@ -21,8 +21,8 @@ struct PoolConnection: Sendable {
     var lastUse: UInt64 = 0
     /// The time at which the pool closes the connection if it remains idle.
     var idleDeadline: Duration?
-    /// The index of the group that borrows the connection for a request; `nil` if the connection serves the group to
-    /// which it belongs.
+    /// The index of another pool group that uses this connection for a request. `nil` if the connection serves its own
+    /// group.
     var borrower: Int?
 
     init(id: PoolConnectionID, phase: Phase) {
@@ -54,13 +54,14 @@ struct PoolConnection: Sendable {
 
     /// Returns whether a request with this route may use the connection.
     ///
-    /// - Parameter number: The request's number. If the route requires a new connection, the connection's number must
-    ///   be higher, which means that the connection attempt began after the request arrived.
+    /// - Parameter number: The request's number. It matters if the route requires a new connection. The connection's
+    ///   number must then be higher, which means that its attempt began after the request arrived.
     func permits(_ route: PoolRequest.Route, since number: UInt64) -> Bool {
         switch route {
         case .any: true
-        // A retried request must not use an HTTP/1 connection that has carried another request, because the server may
-        // close that connection too. If the server uses HTTP/2, all retried requests share one new connection.
+        // A retried request needs a new connection. If the server uses HTTP/2, all retried requests share one new
+        // connection. An HTTP/1 connection that has carried another request is not permitted, because the server may
+        // close that connection too.
         case .newConnection: id.serial > number && (isMultiplexed || !isUsed)
         case .http1: !isMultiplexed
         case .continuing(let wanted): id == wanted
@@ -68,7 +69,7 @@ struct PoolConnection: Sendable {
     }
 }
 
-/// Numbers a group's requests and connections in the order of their arrival.
+/// Gives consecutive numbers to a group's requests and connections, in the order in which they arrive.
 struct PoolNumbers: Sendable {
     /// The group's index in the pool.
     let slot: Int

@@ -1,11 +1,13 @@
 internal import CausewayTypes
 
-/// The connections and waiting requests for one key.
+/// The connections and the waiting requests that share one pool key.
 ///
-/// After each event, the pool calls ``serve(at:_:)``.
+/// The pool calls ``serve(at:_:)`` after each event.
 struct PoolGroup: Sendable {
-    /// The HTTP version that the server chose most recently. While it is unknown, connections are established one at a
-    /// time, because a single HTTP/2 connection can serve all requests.
+    /// The HTTP version that the server chose most recently.
+    ///
+    /// While the version is unknown, the group opens only one connection at a time. If the server chooses HTTP/2, this
+    /// connection can serve all requests.
     enum Version: Sendable {
         case unknown
         case http1
@@ -19,16 +21,17 @@ struct PoolGroup: Sendable {
     /// Requests that any connection in the group can serve.
     private(set) var waiting = WaitingRequests()
     /// Requests that may use only some of the group's connections, in arrival order. Requests and connections are
-    /// numbered together: a connection with a higher number than a request is newer than this request.
+    /// numbered together. So if a connection has a higher number than a request, the connection was created after the
+    /// request.
     private var restricted: [(request: PoolRequest, number: UInt64)] = []
     private var version: Version
     /// The time at which the pause after a failed attempt ends. Until then, no new attempt starts if the group has
     /// another usable connection or an attempt in progress.
     private var pauseEnd: Duration?
-    /// The number of other groups' connections that carry this group's requests. They count toward the limit on this
-    /// group's connections.
+    /// The number of connections from other groups that carry this group's requests. They count toward this group's
+    /// connection limit.
     var borrowedCount = 0
-    /// The idle connection count at the latest call to ``takeIdleChange()``.
+    /// The number of idle connections that the latest call to ``takeIdleChange()`` counted.
     private var countedIdle = 0
     /// The server's most recent limit on concurrent streams. It applies to new connections until their settings arrive,
     /// so that the server does not refuse requests.
@@ -48,7 +51,7 @@ struct PoolGroup: Sendable {
     var isEmpty: Bool { connections.isEmpty && isServed && borrowedCount == 0 }
     var idleCount: Int { connections.count(where: \.isIdle) }
 
-    /// Returns the change in the idle connection count since the previous call.
+    /// Returns by how much the number of idle connections has changed since the previous call.
     mutating func takeIdleChange() -> Int {
         let count = idleCount
         defer { countedIdle = count }
@@ -69,7 +72,7 @@ struct PoolGroup: Sendable {
         }
     }
 
-    /// Removes a waiting request, and stops surplus connection attempts.
+    /// Removes a waiting request. Also stops connection attempts that are no longer needed.
     mutating func cancel(_ id: UInt64, _ actions: inout [PoolAction]) {
         let old = restricted.count
         restricted.removeAll { $0.request.id == id }
@@ -98,7 +101,8 @@ struct PoolGroup: Sendable {
             connections[index].phase = .multiplexed(streamLimit: max(0, min(limit, streamLimit ?? limit)))
             version = .http2
         } else {
-            // A connection that did not offer HTTP/2 does not show which versions the server supports.
+            // If the connection did not offer HTTP/2, it does not show which versions the server supports. So do not
+            // record a version.
             if case .connecting(offersHTTP2: true) = connections[index].phase { version = .http1 }
             connections[index].phase = .single
         }
@@ -106,7 +110,7 @@ struct PoolGroup: Sendable {
         pauseEnd = nil
     }
 
-    /// Handles a failed attempt. If no other connection or attempt can serve the waiting requests, they fail.
+    /// Handles a failed connection attempt. The waiting requests fail if no other connection or attempt can serve them.
     mutating func connectFailed(_ id: PoolConnectionID, at now: Duration, _ actions: inout [PoolAction]) {
         guard let index = index(of: id), connections[index].isConnecting else { return }
         connections.remove(at: index)
@@ -190,8 +194,9 @@ struct PoolGroup: Sendable {
         let single = restricted.count { $0.request.route == .http1 }
         let renewed = restricted.count { $0.request.route == .newConnection }
         if !isPaused, !restricted.isEmpty {
-            // Requests that may use only some connections come first. If the limit is reached, these calls close an
-            // idle connection to make room for a suitable one. The other requests must not use the closed connection.
+            // First open connections for requests that may use only certain connections. At the connection limit, these
+            // calls close an idle connection to make room. This must happen before the loop below, which could assign
+            // the same idle connection to another request.
             connect(single, offersHTTP2: false, makesRoom: true, &actions)
             connect(renewed, offersHTTP2: true, makesRoom: true, &actions)
         }
@@ -204,11 +209,11 @@ struct PoolGroup: Sendable {
         connect(waiting.count + renewed, offersHTTP2: true, makesRoom: false, &actions)
     }
 
-    /// Starts connection attempts until `count` of them are in progress.
+    /// Starts connection attempts until `count` attempts are in progress.
     ///
-    /// If the attempts offer HTTP/2 and the server may choose it, at most one attempt is in progress. If the group
-    /// already has ``PoolLimits/connectionsPerKey`` connections, an attempt starts only if `makesRoom` is true and an
-    /// idle connection can be closed for it.
+    /// If the attempts offer HTTP/2 and the server may choose it, only one attempt is in progress at a time. The group
+    /// may already have ``PoolLimits/connectionsPerKey`` connections. In this case, an attempt starts only if
+    /// `makesRoom` is true and an idle connection can be closed for it.
     private mutating func connect(
         _ count: Int, offersHTTP2: Bool, makesRoom: Bool, _ actions: inout [PoolAction]
     ) {
@@ -272,8 +277,8 @@ extension PoolGroup: ReturningMachine {
 
     /// The next time at which the group has work to do.
     var deadline: Duration? {
-        // The getter is mutating, so that the pool reads the group in place. A copy of the group would retain all its
-        // arrays.
+        // The getter is mutating so that the pool can read the group in place. Otherwise, the pool would copy the
+        // group, and the copy would retain all arrays of the group.
         mutating get {
             var next = isServed ? nil : pauseEnd
             for connection in connections where connection.isIdle {
@@ -283,8 +288,10 @@ extension PoolGroup: ReturningMachine {
         }
     }
 
-    /// Closes connections whose idle timeout has passed. Then serves the waiting requests, for which new connections
-    /// may be established if the pause after a failed attempt is over.
+    /// Closes connections whose idle timeout has expired, and then serves the waiting requests.
+    ///
+    /// The group may establish new connections for these requests. During the pause after a failed attempt, it does
+    /// not.
     mutating func advance(to now: Duration) -> [PoolAction] {
         var actions: [PoolAction] = []
         closeExpired(at: now, &actions)

@@ -10,7 +10,7 @@ package struct PoolKey: Hashable, Sendable {
     package var identity: String
     /// Whether a cleartext connection uses HTTP/2 without negotiation (RFC 9113 §3.3).
     package var hasPriorKnowledge: Bool
-    /// Whether the requests need HTTP/1.1: they upgrade their connection (RFC 9113 §8.6) or authenticate it.
+    /// Whether the requests need HTTP/1.1, because they upgrade their connection (RFC 9113 §8.6) or authenticate it.
     package var needsHTTP1: Bool
 
     package init(
@@ -44,11 +44,13 @@ package struct PoolRequest: Sendable {
     /// and for requests that need a particular connection.
     package enum Route: Equatable, Sendable {
         case any
-        /// A connection whose attempt began after the pool received this request. Retries need it because the peer has
-        /// closed an older connection, or has refused the request on that connection with status 421 (RFC 9110
-        /// §15.5.20). An HTTP/1 connection must also not have carried another request.
+        /// A connection whose attempt began after the pool received this request. An HTTP/1 connection must also not
+        /// have carried another request.
+        ///
+        /// Retries need such a connection in two cases. The peer has closed an older connection, or has refused the
+        /// request on it with status 421 (RFC 9110 §15.5.20).
         case newConnection
-        /// An HTTP/1.1 connection, for example for an upgrade.
+        /// Use an HTTP/1.1 connection, for example for an upgrade.
         case http1
         /// The connection that carried the previous message of an authentication handshake. If this connection accepts
         /// no more requests, the request fails.
@@ -58,7 +60,8 @@ package struct PoolRequest: Sendable {
     /// The request's identifier, chosen by the program that uses the pool. It must be unique in the pool.
     package var id: UInt64
     package var key: PoolKey
-    /// The priority from 0 to 1. Waiting requests are served by priority, then in arrival order.
+    /// The priority from 0 to 1. Waiting requests with a higher priority are served first. Requests with equal priority
+    /// are served in the order of arrival.
     package var priority: Float
     package var route: Route
 
@@ -83,7 +86,7 @@ package enum PoolAction: Equatable, Sendable {
     /// Establish a connection. If `offersHTTP2` is `true`, offer HTTP/2 in the TLS handshake; on a cleartext
     /// connection, use HTTP/2 if the key has ``PoolKey/hasPriorKnowledge``. If `offersHTTP2` is `false`, use HTTP/1.1.
     case connect(PoolConnectionID, PoolKey, offersHTTP2: Bool)
-    /// Send the request on the connection. A reused connection has carried a request before.
+    /// Send the request on this connection. `isReused` is `true` if an earlier request has already used the connection.
     case assign(UInt64, PoolConnectionID, isReused: Bool)
     /// Close the connection, or cancel the attempt to establish it. The pool has already removed it.
     case close(PoolConnectionID)
@@ -101,8 +104,8 @@ package struct PoolLimits: Sendable {
     package var maximumIdleTimeout: Duration = .seconds(600)
     /// The maximum idle connection count in the whole pool.
     package var idleConnections = 256
-    /// The minimum time between a failed connection attempt and the next attempt. It applies while the same key has a
-    /// usable connection or another attempt in progress.
+    /// The minimum time between a failed connection attempt and the next attempt. This pause applies only if the same
+    /// key has a usable connection, or another attempt in progress.
     package var attemptPause: Duration = .seconds(1)
 
     package init() {}

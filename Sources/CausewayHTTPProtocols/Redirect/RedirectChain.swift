@@ -34,7 +34,7 @@ package enum RedirectRefusal: Error, Equatable, Sendable {
 package enum RedirectDecision: Equatable, Sendable {
     /// Deliver the response to the program.
     case deliver
-    /// Follow the redirect: send this request, and do not deliver the response.
+    /// Follow the redirect: send this request. The program does not receive the redirect response.
     case follow(RedirectableRequest)
     /// Fail, unless the program decides to send the proposed request. `proposed` is `nil` if `Location` cannot be used.
     case refuse(RedirectRefusal, proposed: RedirectableRequest?)
@@ -51,7 +51,8 @@ package struct RedirectChain: Sendable {
     private static let boundToOrigin = [
         "Authorization", "Cookie", "Cookie2", "Host", "Proxy-Authorization", "WWW-Authenticate",
     ]
-    /// Fields that describe the content and are removed with it (RFC 9110 §15.4).
+    /// Fields that describe the content. If a redirect removes the content, these fields are removed too (RFC 9110
+    /// §15.4).
     private static let boundToContent = [
         "Content-Encoding", "Content-Language", "Content-Length", "Content-Location", "Content-Type", "Digest",
         "Content-Digest", "Repr-Digest", "Last-Modified", "Transfer-Encoding", "Expect", "Trailer",
@@ -105,8 +106,10 @@ package struct RedirectChain: Sendable {
         case ambiguous
     }
 
-    /// Returns the `Location` value; `nil` if it is missing or empty. An empty reference means the same resource
-    /// (RFC 3986 §4.4), which no server intends. The value is bytes, because some servers do not encode it in UTF-8.
+    /// Returns the `Location` value; `nil` if it is missing or empty.
+    ///
+    /// An empty reference means the same resource (RFC 3986 §4.4), but no server intends this. The value consists of
+    /// bytes, because some servers do not encode it in UTF-8.
     private static func location(in fields: FieldSection) -> Location? {
         guard let first = fields.index(of: "Location") else { return nil }
         let value = fields[first].value
@@ -142,8 +145,8 @@ package struct RedirectChain: Sendable {
         var next = request
         next.target = target
         next.method = Self.method(after: request.method, status: status)
-        // A 303 response refers to another resource, so the next request has no content, even if the method is still
-        // GET.
+        // A 303 response refers to another resource. So the next request has no content, even if the original method
+        // was already GET.
         if next.method != request.method || status == 303 {
             next.hasContent = false
             Self.removeFieldsOfContent(from: &next.fields)

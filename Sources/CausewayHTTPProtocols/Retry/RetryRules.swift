@@ -1,18 +1,18 @@
-/// The request and connection properties that determine whether a request can be retried.
+/// The properties that determine whether a request can be retried. They belong to the request and its connection.
 package struct RetryContext: Equatable, Sendable {
     /// The request content.
     package enum Content: Equatable, Sendable {
         case none
         /// Data or a file, which can be read again.
         case repeatable
-        /// A stream. Once any of it has been read, the program must provide a new stream.
+        /// A body stream. Once any of it has been read, the program must provide a new stream.
         case stream(isRead: Bool)
     }
 
-    /// The connection's state when it was chosen.
+    /// Whether the chosen connection was new or reused.
     package enum Connection: Sendable {
         case new
-        /// The connection has carried a request, so the peer may have closed it in the meantime.
+        /// The connection has carried an earlier request. The peer may have closed it since then.
         case reused
     }
 
@@ -38,14 +38,15 @@ package struct RetryContext: Equatable, Sendable {
 
 /// A request's retries, by reason. Each reason has its own limit.
 package struct RetryCounts: Equatable, Sendable {
-    /// Retries after the peer may have processed the request, or responded to it.
+    /// Retries after attempts that the peer may have processed. This includes attempts to which the peer has responded.
     package var repeated = 0
     /// Retries after the peer received the request and provably did not process it.
     package var refused = 0
-    /// Retries before any byte was sent.
+    /// The number of retries after attempts that had not sent any byte.
     package var notStarted = 0
-    /// Retries because a GOAWAY frame showed that the peer did not process the request. The peer had accepted an
-    /// earlier request on the same connection.
+    /// The number of retries after GOAWAY frames which show that the peer did not process the request.
+    ///
+    /// On the same connection, the peer had accepted an earlier request.
     package var goneAway = 0
 
     package init(repeated: Int = 0, refused: Int = 0, notStarted: Int = 0, goneAway: Int = 0) {
@@ -66,9 +67,11 @@ package struct RetryCounts: Equatable, Sendable {
     }
 }
 
-/// An event that may cause a retry: the exchange ended before the response was complete, or the response permits a retry.
+/// An event after which a request may be retried.
+///
+/// Either the exchange ended before the response was complete, or the response permits a retry.
 package enum RetryOccasion: Equatable, Sendable {
-    /// The connection ended, or began to shut down, after it was chosen and before anything was sent.
+    /// The request's connection ended, or began to shut down, before any part of the request was sent.
     case notStarted
     /// The connection ended before the response's first byte.
     case closedBeforeAnswer
@@ -77,8 +80,8 @@ package enum RetryOccasion: Equatable, Sendable {
     /// The request's stream is above GOAWAY's last stream identifier, so the peer did not process the request
     /// (RFC 9113 §6.8). The peer accepted an earlier request on the connection.
     case goneAway
-    /// The peer sent RST_STREAM with REFUSED_STREAM (RFC 9113 §8.7), or GOAWAY on a connection that accepted no
-    /// request.
+    /// The peer refused the request. It sent RST_STREAM with REFUSED_STREAM (RFC 9113 §8.7), or GOAWAY on a connection
+    /// that had accepted no request.
     case refusedStream
     /// The peer sent RST_STREAM with HTTP_1_1_REQUIRED (RFC 9113 §7).
     case requiresHTTP1
@@ -100,7 +103,7 @@ package enum RetryDecision: Equatable, Sendable {
         case withoutEarlyData
     }
 
-    /// Report the failure or deliver the response.
+    /// Do not retry. Report the failure, or deliver the response if there is one.
     case end
     /// Retry the request.
     ///
@@ -115,8 +118,7 @@ package enum RetryRules {
     /// The maximum number of retries after GOAWAY.
     ///
     /// A client may send this number of requests on a connection before it knows the server's limit. A server may
-    /// accept only one request on each connection. The last of the requests is then retried almost this number of
-    /// times.
+    /// accept only one request per connection. In that case, the last request is retried almost this number of times.
     package static let goneAwayLimit = 100
     /// The maximum number of retries for a request of which no byte was sent. Without a limit, the retries would never
     /// end if a server closed every connection immediately.
@@ -146,15 +148,15 @@ package enum RetryRules {
     private static func decide(status: Int, _ context: RetryContext) -> RetryDecision {
         guard context.counts.repeated == 0 else { return .end }
         switch status {
-        // The server timed out waiting for a request. On a reused connection, this may have happened before the request
-        // arrived (RFC 9110 §15.5.9).
+        // The server waited for a request too long. On a reused connection, the server may have sent this status before
+        // the request arrived (RFC 9110 §15.5.9).
         case 408 where context.connection == .reused && isIdempotent(context.method):
             return again(.newConnection, context)
         // The server did not process the request, so any method can be retried (RFC 9110 §7.4, §15.5.20).
         case 421: return again(.newConnection, context)
-        // The server rejected early data that could be a replay (RFC 8470 §5.2). The early data came from this client
-        // or from a proxy in front of the server. In both cases, a request with a safe method can be retried without
-        // early data.
+        // The server rejected early data because an attacker could replay it (RFC 8470 §5.2). Either this client or a
+        // proxy in front of the server had sent the early data. In both cases, a request with a safe method can be
+        // retried without early data.
         case 425 where isSafe(context.method): return again(.withoutEarlyData, context)
         default: return .end
         }

@@ -6,7 +6,8 @@ internal import CausewayWire
 struct HTTP1Serving: Sendable {
     typealias RequestID = HTTPServerConnection.RequestID
 
-    /// The number of undecoded bytes at which the server stops reading. They can contain pipelined requests.
+    /// The server stops reading when this number of undecoded bytes has accumulated. These bytes can contain pipelined
+    /// requests.
     private static let inputLimit = 64 << 10
 
     private var machine: HTTP1Server
@@ -41,8 +42,9 @@ struct HTTP1Serving: Sendable {
     /// The connection's phase, which determines the timeouts that apply.
     var phase: HTTPServerTimes.Phase { isTunnel || !machine.awaitsHead ? .busy : machine.isIdle ? .idle : .head }
 
-    /// Whether the server waits for request content: the content is incomplete, and the program has consumed everything
-    /// that has arrived. `false` in a tunnel, and while the client waits for status 100.
+    /// Whether the server waits for request content. This is so if the content is incomplete and the program has
+    /// consumed everything that has arrived. The value is `false` in a tunnel, and while the client waits for status
+    /// 100.
     var awaitsContent: Bool { !isTunnel && unread == 0 && machine.awaitsContent }
 
     /// Whether the client waits for status 100 before it sends content.
@@ -66,7 +68,7 @@ extension HTTP1Serving {
         if let id, !hasResponded { events.append(.clientEnded(id)) }
     }
 
-    /// Decodes input until an event is queued or the input is exhausted.
+    /// Decodes input until there is an event, or until no input is left.
     mutating func read(_ admission: inout HTTPServerAdmission, _ events: inout HTTPServerEventQueue) {
         while events.isEmpty {
             let room = admission.limits.unreadByteCount - unread
@@ -85,8 +87,8 @@ extension HTTP1Serving {
         case .finished(let trailers):
             if let id, hasContent { events.append(.finished(id, trailers: trailers)) }
         case .upgraded:
-            // If the program has already completed its response to CONNECT, no request is left that could close the
-            // tunnel. So the connection ends.
+            // The program may have already completed its response to CONNECT. In that case, no request is left that
+            // could close the tunnel, so the connection ends.
             guard id != nil else { return events.end(isInterrupted: false) }
             let input = machine.takeRemainingInput()
             tunnel = HTTP1Tunnel(input, hasEnded: machine.inputHasEnded)
@@ -129,8 +131,8 @@ extension HTTP1Serving {
         return lastID
     }
 
-    /// Responds to the current request without reporting it to the program, and closes the connection after the
-    /// response.
+    /// Responds to the current request with `status`, without reporting the request to the program. Closes the
+    /// connection after the response.
     private mutating func refuse(_ status: Int) {
         machine.finish()
         let head = HTTPResponseHead(status: status, reason: HTTPStatus.reason(status))
@@ -162,8 +164,8 @@ extension HTTP1Serving {
         return (uri.originForm, authority.port.map { "\(authority.host):\($0)" } ?? authority.host)
     }
 
-    /// Reports at most `room` bytes of the tunnel. If the client has half-closed the connection, reports this when all
-    /// bytes have been reported.
+    /// Reports at most `room` received bytes of the tunnel. When no bytes are left, reports the end if the client has
+    /// half-closed the connection.
     private mutating func readTunnel(_ room: Int, _ events: inout HTTPServerEventQueue) {
         guard let id, events.isEmpty else { return }
         if room > 0, let piece = tunnel?.takeInput(atMost: room) {
@@ -211,7 +213,7 @@ extension HTTP1Serving {
         while let piece = bytes.popPiece() { try machine.sendContent(piece) }
     }
 
-    /// Ends the response; in a tunnel, has no effect.
+    /// Ends the response. Does nothing if the connection is a tunnel.
     mutating func finish(_ trailers: FieldSection) throws(HTTP1Failure) {
         if !isTunnel { try machine.sendEnd(trailers: trailers) }
     }
@@ -228,8 +230,8 @@ extension HTTP1Serving {
     /// Records that the program completed its response.
     mutating func completed(_ id: RequestID, _ events: inout HTTPServerEventQueue) {
         self.id = nil
-        // The program reads no more content. Only the client can now delay the end of the request, so the timeout for
-        // request content applies.
+        // The program reads no more content, so only the client can now delay the end of the request. From here on, the
+        // timeout for request content applies.
         unread = 0
         events.append(.closed(id, isComplete: true))
     }
@@ -256,7 +258,7 @@ extension HTTP1Serving {
         if isTunnel { end(isInterrupted: true, &events) }
     }
 
-    /// Reports the end of the connection, after closing the current request as incomplete.
+    /// Reports the end of the connection. If a request is open, first closes it as incomplete.
     private mutating func end(isInterrupted: Bool, _ events: inout HTTPServerEventQueue) {
         let open = id.take()
         if let open, !events.hasEnded { events.append(.closed(open, isComplete: false)) }

@@ -2,7 +2,7 @@ import CausewayProtocols
 
 /// The bytes of an HTTP/1 connection after it became a tunnel, or switched to another protocol.
 struct HTTP1Tunnel: Sendable {
-    /// The client's half-close, and whether the program has been notified of it.
+    /// Whether the client has ended its sending direction, and whether the program has been notified of this end.
     private enum End: Sendable { case open, ended, reported }
 
     private var input: ByteChain
@@ -17,10 +17,10 @@ struct HTTP1Tunnel: Sendable {
         end = hasEnded ? .ended : .open
     }
 
-    /// Whether the tunnel accepts more bytes of the client.
+    /// Whether the tunnel accepts more bytes from the client.
     func wantsInput(upTo limit: Int) -> Bool { end == .open && input.count < limit }
 
-    /// Bytes to send.
+    /// The number of bytes that wait to be sent.
     var outputCount: Int { output.count }
 
     mutating func received(_ bytes: ArraySlice<UInt8>) { input.append(bytes) }
@@ -37,7 +37,7 @@ struct HTTP1Tunnel: Sendable {
     /// Removes and returns bytes for the program.
     mutating func takeInput(atMost limit: Int) -> ArraySlice<UInt8>? { input.popPiece(atMost: limit) }
 
-    /// Returns whether the program must be notified of the client's half-close now.
+    /// Returns whether the program must be notified now that the client has closed its sending direction.
     mutating func takeEnd() -> Bool {
         guard end == .ended, input.isEmpty else { return false }
         end = .reported

@@ -1,19 +1,21 @@
-/// A request on a server's HTTP/2 connection. The request closes when the program has completed the response and the
-/// stream has closed, or when the stream fails.
+/// A request on a server's HTTP/2 connection.
+///
+/// The request ends when the program has finished the response and the stream is closed. It also ends when the stream
+/// fails.
 struct HTTP2ServedRequest: Sendable {
     private enum Response: Sendable {
         case open
-        /// The response has no content, so its head has ended the server's side of the stream. The program has not yet
-        /// finished the response.
+        /// The response has no content, so its head has ended the server's side of the stream. The program has not
+        /// finished the response yet.
         case withoutContent
-        /// The response head has ended the server's side of the stream, and the stream is closed. The request is closed
-        /// when the program has finished the response.
+        /// The response head was the server's last frame on the stream, and the stream is closed. The request stays
+        /// open until the program finishes the response.
         case sent
         /// The response is complete. Further request content is discarded.
         case done
     }
 
-    /// The event that the client awaits before it sends content.
+    /// What the client waits for before it sends content.
     private enum Awaited: Sendable {
         case nothing
         /// Status 100 (RFC 9110 §10.1.1).
@@ -42,22 +44,23 @@ struct HTTP2ServedRequest: Sendable {
     private var discards: Bool { isTooLong || response == .done }
     /// Whether the program has completed its response.
     var isComplete: Bool { response == .done }
-    /// Whether the response had no content and the stream has closed, but the program has not yet finished the
-    /// response.
+    /// Whether the response was sent before the program finished it, because the response has no content. Its stream is
+    /// already closed.
     var wasSentEarly: Bool { response == .sent }
-    /// Whether response content is discarded, because the response can have none.
+    /// Whether response content is discarded, because the response cannot have content.
     var discardsResponse: Bool { response == .withoutContent || response == .sent }
-    /// Whether the server waits for content: the client may send content, and the program has consumed all received
-    /// content. Always `false` for a tunnel, because a tunnel without traffic is no error.
+    /// Whether the server waits for request content. This is so if the client may send content and the program has
+    /// consumed all received content. Always `false` for a tunnel, because a tunnel without traffic is no error.
     var awaitsContent: Bool {
         !hasRequestEnded && !discards && method != .tunnel && unread == 0 && awaited == .nothing
     }
 
     // MARK: The request
 
-    /// Accounts for content that has arrived. The program receives at most `limit` content bytes of a request, but all
-    /// bytes of a tunnel. Returns the bytes to deliver to the program, and whether the content exceeds the limit with
+    /// Counts content that has arrived. Returns the bytes to deliver, and whether the content exceeds the limit with
     /// this call for the first time.
+    ///
+    /// For a request, the program receives at most `limit` content bytes. For a tunnel, it receives all bytes.
     mutating func arrived(
         _ bytes: ArraySlice<UInt8>, limit: Int
     ) -> (delivered: ArraySlice<UInt8>, isTooLong: Bool) {
@@ -70,25 +73,25 @@ struct HTTP2ServedRequest: Sendable {
         return (delivered, isTooLong)
     }
 
-    /// Records that the program reads the content. Returns whether the client waits for status 100; later calls return
-    /// `false`.
+    /// Records that the program reads the request content. Returns `true` if the client waits for status 100. Later
+    /// calls return `false`.
     ///
-    /// From now on, the timeout for slow clients (``HTTPServerLimits/stallTime``) applies, also before the response to
-    /// CONNECT. Otherwise the program could wait for content while the client waits for the response.
+    /// From now on, the timeout for slow clients (``HTTPServerLimits/stallTime``) applies. It also applies before the
+    /// response to CONNECT. Otherwise, the program could wait for content while the client waits for the response.
     mutating func requestedContent() -> Bool {
         defer { awaited = .nothing }
         return awaited == .status100
     }
 
-    /// Records that the program has consumed content. Returns the number of consumed bytes, which is at most
-    /// ``unread``.
+    /// Records that the program has consumed `count` bytes of content. Returns the number that counts as consumed,
+    /// which is at most ``unread``.
     mutating func took(_ count: Int) -> Int {
         let consumed = min(count, unread)
         unread -= consumed
         return consumed
     }
 
-    /// Records the end of the request. Returns whether the program is notified of it.
+    /// Records that the request has ended. Returns whether the program must be notified of this end.
     mutating func ended() -> Bool {
         let isReported = !hasRequestEnded && !discards
         hasRequestEnded = true
@@ -112,16 +115,17 @@ struct HTTP2ServedRequest: Sendable {
     /// Records that all response content was sent.
     mutating func drained() { hasQueuedContent = false }
 
-    /// Records that the stream has closed without an error. Returns `true` if the client has the whole response, which
-    /// has no content, but the program has not yet finished it. Content that the program still sends is then discarded.
+    /// Records that the stream has closed without an error.
+    ///
+    /// Returns `true` if the client has the whole response, but the program has not yet finished it. This can happen
+    /// because the response has no content. Content that the program still sends is then discarded.
     mutating func closed() -> Bool {
         guard response == .withoutContent else { return false }
         response = .sent
         return true
     }
 
-    /// Records that the program completed its response. Returns `true` if the request has not ended, so that the client
-    /// can send more content.
+    /// Records that the program completed its response. Returns `true` if the client can still send request content.
     mutating func completed() -> Bool {
         response = .done
         return !hasRequestEnded

@@ -5,8 +5,8 @@ internal import CausewayWire
 struct HTTP2Serving: Sendable {
     typealias RequestID = HTTPServerConnection.RequestID
 
-    /// The server stops reading when its queued frames without content, such as acknowledgments, have this number of
-    /// bytes.
+    /// The number of queued bytes at which the server stops reading. Only frames without content count, such as
+    /// acknowledgments.
     private static let controlLimit = 64 << 10
 
     private var machine: HTTP2Connection
@@ -15,7 +15,8 @@ struct HTTP2Serving: Sendable {
     private var awaitingCount = 0
     /// The number of requests whose response content is blocked by the client's flow-control windows.
     private var queuedCount = 0
-    /// Requests with a complete response and incomplete content. Each is closed when its response has been sent.
+    /// Requests whose response is complete, but whose content has not arrived completely. Each is closed when its
+    /// response has been sent.
     private var finished: [RequestID] = []
     /// Whether the final event of ``machine`` was handled. The connection then ends when the program has finished all
     /// requests.
@@ -40,8 +41,9 @@ struct HTTP2Serving: Sendable {
     var wantsInput: Bool { machine.controlByteCount < Self.controlLimit }
     /// Whether no request is open.
     var isEmpty: Bool { requests.isEmpty }
-    /// Whether any request waits for the client's content, and the connection's flow-control window permits the client
-    /// to send. Content that the program has not consumed can fill this window.
+    /// Whether the server waits for request content that the client may send now. A client may send content while the
+    /// connection's flow-control window is above zero. The window can be used up by content that the program has not
+    /// consumed.
     var awaitsContent: Bool { awaitingCount > 0 && machine.receiveWindow > 0 }
     /// Whether any response is blocked by the client's flow-control windows.
     var hasQueuedContent: Bool { queuedCount > 0 }
@@ -65,7 +67,7 @@ struct HTTP2Serving: Sendable {
         count(request, by: 1)
     }
 
-    /// Applies a closure to an open request, and updates ``awaitingCount`` and ``queuedCount``. Returns the closure's
+    /// Applies a closure to an open request. Also updates ``awaitingCount`` and ``queuedCount``. Returns the closure's
     /// result; `nil` if the request is closed.
     @discardableResult
     private mutating func update<Result>(_ id: RequestID, _ body: (inout HTTP2ServedRequest) -> Result) -> Result? {
@@ -78,8 +80,10 @@ struct HTTP2Serving: Sendable {
         return result
     }
 
-    /// Removes a request. Its unread content counts as consumed, which gives the client credit in the connection's
-    /// window: all requests share this window, and later reads of the program give no credit for a removed request.
+    /// Removes a request. Its unread content then counts as consumed.
+    ///
+    /// So the client gets credit in the connection's window, which all requests share. If the program later reads
+    /// content of the removed request, this gives no further credit.
     @discardableResult
     private mutating func remove(_ id: RequestID) -> HTTP2ServedRequest? {
         guard let request = requests.removeValue(forKey: id) else { return nil }
@@ -99,10 +103,10 @@ struct HTTP2Serving: Sendable {
 extension HTTP2Serving {
     mutating func received(_ bytes: ArraySlice<UInt8>, at now: Duration) { machine.received(bytes, at: now) }
 
-    /// Records the client's half-close.
+    /// Records that the client has closed its sending direction.
     mutating func inputEnded() { machine.inputEnded() }
 
-    /// Handles events of the HTTP/2 connection until there is an event to report.
+    /// Handles the HTTP/2 connection's events until one of them must be reported, or none is left.
     mutating func read(_ admission: inout HTTPServerAdmission, _ events: inout HTTPServerEventQueue) {
         while events.isEmpty, let event = machine.nextEvent() { handle(event, &admission, &events) }
     }
@@ -119,8 +123,8 @@ extension HTTP2Serving {
         case .trailers(let id, let fields): requestEnded(id, fields, &events)
         case .closed(let id, let failure): closed(id, failure, &events)
         case .ended(let failure):
-            // All streams are closed. Unless the connection was interrupted, its end is reported only when the program
-            // has finished the remaining requests.
+            // All streams are closed. If the connection was interrupted, report its end now. Otherwise, some requests
+            // may still be open. In that case, report the end when the program has finished them.
             isEnding = true
             let isInterrupted = failure == .aborted || failure == .endedEarly
             if isInterrupted || requests.isEmpty { end(isInterrupted: isInterrupted, &events) }
@@ -156,7 +160,7 @@ extension HTTP2Serving {
         if endsStream { update(id) { $0.ended() } }
     }
 
-    /// Responds to a request without reporting it to the program.
+    /// Responds to a request with an error status. The program does not learn of this request.
     private mutating func refuse(_ id: RequestID, _ status: Int, endsStream: Bool) {
         remove(id)
         try? machine.respond(id, HTTP2ResponseHead(status: status), endsStream: true)
@@ -268,10 +272,11 @@ extension HTTP2Serving {
         return output
     }
 
-    /// Records that the transport accepted bytes. Returns how many of them show that the client makes progress.
+    /// Records that the transport accepted bytes. Returns how many of them are a sign of progress by the client.
     ///
-    /// While the client's windows block a response, only content bytes count. A client that opens no window could
-    /// otherwise stay connected with PING frames, because each one makes the server send an acknowledgment.
+    /// If the client's flow-control windows block a response, only content bytes are such a sign. Otherwise a client
+    /// could open no window and keep the connection alive with PING frames: the server answers each of them with an
+    /// acknowledgment.
     mutating func accepted(_ count: Int) -> Int {
         let content = min(count, contentCount)
         contentCount -= content
@@ -281,13 +286,13 @@ extension HTTP2Serving {
     /// Records that the program completed its response. The request closes at once if its stream is already closed,
     /// otherwise when the stream closes.
     mutating func completed(_ id: RequestID, _ events: inout HTTPServerEventQueue) {
-        // The program no longer reads the content that the client may still send. After the response was sent, the
+        // The program no longer reads content that the client may still send. When the response has been sent, the
         // server can tell the client to stop sending (RFC 9113 §8.1).
         guard !closeSent(id, &events), update(id, { $0.completed() }) == true else { return }
         finished.append(id)
         closeFinished()
-        // The client may send the rest of its content before it reads the response. So the unread content must not fill
-        // the stream's window until the response has been sent.
+        // The client may send all its content before it reads the response. So unread content counts as consumed.
+        // Otherwise it could fill the stream's window before the response has been sent.
         machine.abandoned(requests[id]?.unread ?? 0, of: id)
     }
 
@@ -298,8 +303,8 @@ extension HTTP2Serving {
         finished.removeAll { machine.queuedByteCount(of: $0) == 0 }
     }
 
-    /// Closes a request whose stream is already closed. A response without content ends with its head, so the stream
-    /// can close before the program finishes the response. Returns whether the request was closed.
+    /// Closes a request whose stream has already closed. The stream can close before the program finishes the response,
+    /// because a response without content ends with its head. Returns whether the request was closed.
     private mutating func closeSent(_ id: RequestID, _ events: inout HTTPServerEventQueue) -> Bool {
         guard requests[id]?.wasSentEarly == true else { return false }
         remove(id)
@@ -326,8 +331,8 @@ extension HTTP2Serving {
         if isEnding { end(isInterrupted: true, &events) } else { machine.abort(code) }
     }
 
-    /// Reports the end of the connection. Before that, closes the requests that the program has not finished. They are
-    /// complete for the client, because their responses were sent.
+    /// Reports the end of the connection. First reports each request that the program has not finished as closed. These
+    /// requests are complete for the client, because their responses were sent.
     private mutating func end(isInterrupted: Bool, _ events: inout HTTPServerEventQueue) {
         guard !events.hasEnded else { return }
         for id in requests.keys.sorted() {

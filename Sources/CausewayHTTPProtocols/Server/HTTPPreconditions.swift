@@ -11,7 +11,7 @@ package struct HTTPValidators: Equatable, Sendable {
         self.lastModified = lastModified
     }
 
-    /// Reads the validators from response fields.
+    /// Reads the entity tag and the modification date from response fields.
     package init(_ fields: FieldSection, now: Int) {
         entityTag = fields.index(of: "ETag").flatMap { EntityTag(parsing: fields[$0].value) }
         lastModified = fields.index(of: "Last-Modified").flatMap {
@@ -25,7 +25,7 @@ package struct HTTPValidators: Equatable, Sendable {
 /// Evaluates conditional requests (RFC 9110 §13).
 package enum HTTPPreconditions {
     package enum Outcome: Equatable, Sendable {
-        /// Perform the request.
+        /// The preconditions hold, so perform the request.
         case proceed
         /// Respond with status 304 (RFC 9110 §13.1.2, §13.1.3).
         case notModified
@@ -79,7 +79,8 @@ package enum HTTPPreconditions {
             return validators.entityTag?.matches(tag, isStrong: true) ?? false
         }
         guard let date = HTTPDate.seconds(parsing: value, now: now) else { return false }
-        // A date is a strong validator only if it is at least a second older than the response (RFC 9110 §8.8.2.2).
+        // A date identifies the content reliably only if it is at least one second older than the response (RFC 9110
+        // §8.8.2.2).
         return validators.lastModified == date && date < now
     }
 
@@ -118,13 +119,14 @@ package enum HTTPPreconditions {
 /// The parts of a representation selected by the `Range` field (RFC 9110 §14.2).
 package enum RangeSelection: Equatable, Sendable {
     case whole
-    /// Respond with status 206 and these parts (RFC 9110 §15.3.7.1, §15.3.7.2). There is at least one part, and the
-    /// parts do not overlap.
+    /// Respond with status 206 and the selected parts of the representation (RFC 9110 §15.3.7.1, §15.3.7.2).
+    ///
+    /// There is at least one part, and the parts do not overlap.
     case parts([Range<Int>])
-    /// Respond with status 416 (RFC 9110 §15.5.17).
+    /// No requested range can be satisfied. Respond with status 416 (RFC 9110 §15.5.17).
     case unsatisfiable
 
-    /// Parts separated by at most this number of bytes are joined: each separate part costs a head of about this
+    /// If at most this number of bytes separates two parts, they are joined. A separate part costs a head of about this
     /// length.
     private static let smallestGap = 80
 

@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// Decides which requests a connection accepts, and how many.
+/// Decides which requests a server connection accepts. Also limits their number.
 struct HTTPServerAdmission: Sendable {
     let limits: HTTPServerLimits
     /// The number of requests so far, including refused ones.
@@ -9,7 +9,7 @@ struct HTTPServerAdmission: Sendable {
 
     init(_ limits: HTTPServerLimits) { self.limits = limits }
 
-    /// Records the start of a shutdown. Returns `false` if it started before.
+    /// Records that a shutdown has started. Returns `false` if it had already started.
     mutating func shutDown() -> Bool {
         guard !isShuttingDown else { return false }
         isShuttingDown = true

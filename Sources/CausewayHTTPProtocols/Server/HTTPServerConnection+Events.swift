@@ -6,10 +6,11 @@ extension HTTPServerConnection {
         case requested(RequestID, HTTPServerRequestHead)
         /// Request content or tunnel bytes. Never empty.
         case content(RequestID, ArraySlice<UInt8>)
-        /// The content ended, with these trailer fields; after an upgrade, this is the client's half-close. A request
-        /// without content has no such event.
+        /// The request content has ended, with these trailer fields. After an upgrade, the client has closed its
+        /// sending direction. This event does not occur for a request without content.
         case finished(RequestID, trailers: FieldSection)
-        /// The content exceeds the maximum content length. The content beyond that length is not reported.
+        /// The content exceeds the maximum content length. The content beyond that length is not delivered to the
+        /// program.
         case refusedContent(RequestID)
         /// The client ended its sending direction before the program sent the response head. The client may also have
         /// closed the whole connection. Reported for HTTP/1 only.
@@ -60,7 +61,7 @@ package struct HTTPServerRequestHead: Equatable, Sendable {
     package var fields: FieldSection
     /// The announced content length in bytes; `nil` if it is unknown.
     package var contentLength: Int?
-    /// Whether content or trailer fields follow.
+    /// Whether content or trailer fields follow after the head.
     package var hasContent: Bool
 
     package init(

@@ -13,9 +13,10 @@ package struct HTTPServerConnection: Sendable {
 
     private let isSecure: Bool
     private var version = HTTPVersionDecision()
-    /// The state for the connection's HTTP version. At most one of ``http1`` and ``http2`` is set. Two optional
-    /// properties are used instead of an enum, because each change of an enum's associated value would copy the value
-    /// out and back in. These copies would take 15 % of a small request's time (`Benchmarks/server-ratios`).
+    /// The state for the connection's HTTP version. At most one of ``http1`` and ``http2`` is set.
+    ///
+    /// An enum is not used, because each change of its associated value would copy the value out and back in. These
+    /// copies would take 15 % of a small request's time (`Benchmarks/server-ratios`).
     private var http1: HTTP1Serving?
     private var http2: HTTP2Serving?
     private var admission: HTTPServerAdmission
@@ -39,8 +40,10 @@ package struct HTTPServerConnection: Sendable {
     /// Whether the HTTP version is still unknown.
     private var isUndecided: Bool { http1 == nil && http2 == nil }
 
-    /// Returns the number of response bytes that wait for ``nextOutput(atMost:)``. In HTTP/1, these are all queued
-    /// bytes of the connection. In HTTP/2, these are the content bytes of this response.
+    /// Returns the number of response bytes that wait for ``nextOutput(atMost:)``.
+    ///
+    /// In HTTP/1, these are all queued bytes of the connection. In HTTP/2, these are the content bytes of this
+    /// response.
     package func queuedByteCount(of id: RequestID) -> Int {
         http1?.outputCount ?? http2?.queuedByteCount(of: id) ?? 0
     }
@@ -93,7 +96,8 @@ extension HTTPServerConnection {
     /// Adds received bytes. Take events and output afterwards, and then call ``settle(at:)``.
     package mutating func received(_ bytes: ArraySlice<UInt8>, at now: Duration) {
         guard !hasEnded, !bytes.isEmpty else { return }
-        // Over HTTP/2, only content counts as progress of the client: see ``HTTP2Serving/takeArrivedCount()``.
+        // With HTTP/2, only received content counts as the client's progress. ``HTTP2Serving/takeArrivedCount()``
+        // counts it.
         if http2 == nil { times.received(bytes.count, at: now) }
         if http1 != nil {
             http1?.received(bytes)
@@ -108,7 +112,7 @@ extension HTTPServerConnection {
         }
     }
 
-    /// Records the client's half-close. Take events and output afterwards.
+    /// Records that the client has ended its sending direction. The caller takes the events and the output afterwards.
     package mutating func inputEnded() {
         guard !hasEnded else { return }
         http2?.inputEnded()
@@ -220,8 +224,8 @@ extension HTTPServerConnection {
         }
     }
 
-    /// Records that the program completed its response. In HTTP/1 the request then closes at once. In HTTP/2 it closes
-    /// when its stream closes, or at once if the stream is already closed.
+    /// Records that the program completed its response. In HTTP/1, the request then closes at once. In HTTP/2, the
+    /// request closes when its stream closes, or at once if the stream is already closed.
     private mutating func completed(_ id: RequestID) {
         http1?.completed(id, &events)
         http2?.completed(id, &events)
@@ -254,20 +258,21 @@ extension HTTPServerConnection {
         return min(next ?? own, own)
     }
 
-    /// The time at which the connection began to wait for a request or for the rest of its head; `nil` if it does not
-    /// wait. The server may close a waiting connection to accept another client.
+    /// The time at which the connection began to wait for a request, or for the rest of a request head. `nil` if it is
+    /// not waiting. The server may close a waiting connection so that another client can connect.
     package var waitStart: Duration? { hasEnded ? nil : times.waitStart }
 
-    /// Records that the transport accepted bytes, and whether more are still pending there.
+    /// Records that the transport accepted `count` bytes. `hasMore` tells whether the transport still has bytes to
+    /// send.
     package mutating func sent(_ count: Int, hasMore: Bool, at now: Duration) {
         times.sent(http2?.accepted(count) ?? count, hasMore: hasMore, at: now)
     }
 
-    /// Records that the transport has bytes which the client has not accepted.
+    /// Records that the transport has bytes that the client has not accepted yet.
     package mutating func sending() { times.sending() }
 
-    /// Starts and stops the timeouts, as the current state requires. When one event causes several calls, call this
-    /// method last.
+    /// Starts and stops the timeouts to match the current state. If one event causes several calls, make this call
+    /// last.
     package mutating func settle(at now: Duration) {
         guard !hasEnded else { return }
         if let phase = http1?.phase {

@@ -31,13 +31,13 @@ package struct HTTPServerLimits: Sendable {
 /// Enforces a minimum transfer rate while the connection waits for its peer.
 ///
 /// The peer starts with a time allowance, which runs down while the connection waits. Each byte that the peer sends or
-/// accepts adds the time that one byte takes at the minimum rate, up to the full allowance. A pause stops the clock
-/// without restoring the allowance, so a slow peer gains nothing by causing pauses.
+/// accepts extends the allowance by the time for one byte at the minimum rate. The allowance never exceeds its initial
+/// value. A pause stops the clock but does not restore the allowance, so a slow peer gains nothing by causing pauses.
 package struct ProgressWatch: Sendable {
     private let rate: Int
     private let allowance: Duration
     private var rest: Duration
-    /// The time at which the peer's time allowance is used up; `nil` while the connection does not wait for the peer.
+    /// The time at which the peer's time allowance ends. `nil` while the connection does not wait for the peer.
     package private(set) var deadline: Duration?
 
     package init(minimumRate rate: Int, allowance: Duration) {
@@ -46,7 +46,8 @@ package struct ProgressWatch: Sendable {
         rest = allowance
     }
 
-    /// Records whether the connection waits for its peer. The peer's time allowance runs down only while it waits.
+    /// Records whether the connection waits for its peer. The peer's remaining time decreases only while the connection
+    /// waits.
     package mutating func setWaiting(_ isWaiting: Bool, at now: Duration) {
         guard rate > 0 else { return }
         if isWaiting {
@@ -68,7 +69,7 @@ package struct ProgressWatch: Sendable {
         }
     }
 
-    /// Restores the peer's full time allowance for the next message.
+    /// Restores the peer's full time allowance for its next message.
     package mutating func restart() {
         rest = allowance
         deadline = nil

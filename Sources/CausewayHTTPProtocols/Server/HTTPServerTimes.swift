@@ -3,16 +3,16 @@ struct HTTPServerTimes: Sendable {
     enum Phase: Sendable {
         /// The connection waits for a request.
         case idle
-        /// Part of a request head has arrived.
+        /// The first part of a request head has arrived, but not all of it.
         case head
         case busy
     }
 
-    /// A timeout that has expired.
+    /// The kind of timeout that has expired.
     enum Expiry: Sendable {
         /// The client does not accept the sent bytes.
         case output
-        /// The client does not send the rest of its request.
+        /// The client has stopped sending in the middle of a request.
         case input
         /// The client sends no request.
         case idle
@@ -20,13 +20,13 @@ struct HTTPServerTimes: Sendable {
 
     private let headTime: Duration
     private let idleTime: Duration
-    /// Enforces the minimum rate while the server waits for request content.
+    /// Enforces the minimum upload rate while the server waits for request content.
     private var input: ProgressWatch
-    /// Enforces the minimum rate while the client has not accepted sent bytes.
+    /// Enforces the minimum download rate while sent bytes wait until the client accepts them.
     private var output: ProgressWatch
     private var head: Duration?
     private var idle: Duration?
-    /// Whether the transport has bytes which the client has not accepted.
+    /// Whether the transport still holds sent bytes that the client has not accepted yet.
     private var isSending = false
 
     init(_ limits: HTTPServerLimits, at now: Duration) {
@@ -46,8 +46,8 @@ struct HTTPServerTimes: Sendable {
         return next
     }
 
-    /// The time at which the connection began to wait for a request or for the rest of its head; `nil` if it does not
-    /// wait.
+    /// The time at which the connection began to wait for a request, or for the rest of a request's head. `nil` if the
+    /// connection does not wait for either.
     var waitStart: Duration? {
         guard !isSending else { return nil }
         return head.map { $0 - headTime } ?? idle.map { $0 - idleTime }
@@ -66,7 +66,7 @@ struct HTTPServerTimes: Sendable {
 
     mutating func enter(_ phase: Phase, at now: Duration) {
         switch phase {
-        // For the first request, the head timeout runs from the start of the connection.
+        // The time limit for the head of the first request runs from the start of the connection.
         case .idle: if idle == nil, head == nil { idle = now + idleTime }
         case .head:
             idle = nil
@@ -98,13 +98,14 @@ struct HTTPServerTimes: Sendable {
     /// Records that the client sent bytes.
     mutating func received(_ count: Int, at now: Duration) { input.moved(count, at: now) }
 
-    /// Restarts the input timeout after it has expired, so that it does not expire again at once.
+    /// Restarts the input timeout after it has expired. Without the restart, it would expire again at once.
     mutating func stalled() { input.restart() }
 
     /// Records that the transport has bytes which the client has not accepted.
     mutating func sending() { isSending = true }
 
-    /// Records that the transport accepted bytes, and whether more are still pending there.
+    /// Records that the transport has accepted `count` bytes. Also records whether more bytes are pending in the
+    /// transport.
     mutating func sent(_ count: Int, hasMore: Bool, at now: Duration) {
         isSending = hasMore
         output.moved(count, at: now)

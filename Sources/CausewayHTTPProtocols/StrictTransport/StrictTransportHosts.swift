@@ -11,13 +11,13 @@ package struct StrictTransportHosts: Sendable {
     package static let maximumCount = 4_096
 
     private var hosts: [String: Host] = [:]
-    /// Hosts changed since the latest write.
+    /// The hosts whose policies have changed since the latest write to the file.
     private var changes: Set<String> = []
     /// The hosts that the HSTS file contained after the latest read or write.
     private var written: [String: StrictTransportRecord] = [:]
     private let hasFile: Bool
 
-    /// - Parameter hasFile: Whether the hosts are also stored in a file.
+    /// - Parameter hasFile: Whether the list of hosts is also stored in a file.
     package init(hasFile: Bool = false) { self.hasFile = hasFile }
 
     package var isEmpty: Bool { hosts.isEmpty }
@@ -52,7 +52,8 @@ package struct StrictTransportHosts: Sendable {
         return true
     }
 
-    /// Removes expired hosts, and an eighth of the others if there are still too many.
+    /// Removes the expired hosts. If there are still too many, also removes the hosts that expire first: the excess,
+    /// and an eighth of the maximum number.
     private mutating func forget(at now: Int) {
         hosts = hosts.filter { $0.value.expires > now }
         if hosts.count > Self.maximumCount {
@@ -64,7 +65,7 @@ package struct StrictTransportHosts: Sendable {
         changes = changes.filter { hosts[$0] != nil || written[$0] != nil }
     }
 
-    /// Removes all hosts. Returns whether a change must be written.
+    /// Removes all hosts. Returns whether the file must be changed.
     package mutating func removeAll() -> Bool {
         guard hasFile else {
             hosts = [:]
@@ -88,7 +89,8 @@ package struct StrictTransportHosts: Sendable {
         return false
     }
 
-    /// Returns a target with a secure scheme if its host requires one; `nil` otherwise. Port 80 becomes 443 (RFC 6797 §8.3).
+    /// Returns the target with a secure scheme if its host requires a secure connection; otherwise `nil`. Port 80
+    /// becomes 443 (RFC 6797 §8.3).
     package func secured(_ target: URIReference, at now: Int) -> URIReference? {
         guard let authority = target.authority, target.scheme == "http" || target.scheme == "ws",
             contains(authority.host, at: now)
@@ -106,7 +108,7 @@ extension StrictTransportHosts {
     /// Changed hosts with their new state; `nil` if the host was removed.
     package typealias Changes = [String: StrictTransportRecord?]
 
-    /// Removes and returns the changes to write.
+    /// Returns the changes that must be stored, and forgets them.
     package mutating func takeChanges() -> Changes {
         defer { changes = [] }
         return Changes(
@@ -118,7 +120,7 @@ extension StrictTransportHosts {
             })
     }
 
-    /// Restores changes after a failed write.
+    /// Marks changes as unwritten again, because writing them has failed.
     package mutating func restore(_ taken: Changes) { changes.formUnion(taken.keys) }
 
     /// Adopts the file's hosts after a read or write. Changes not yet written take precedence.
@@ -126,15 +128,15 @@ extension StrictTransportHosts {
         let old = written
         written = Dictionary(records.map { ($0.host, $0) }) { $1 }
         for (name, record) in written where !changes.contains(name) {
-            // Keep the policy in memory if the file's entry has not changed. Its expiry time can differ slightly from
-            // the entry, because slight changes are not written.
+            // If the file's entry has not changed, keep the policy that is in memory. Its expiry time can differ
+            // slightly from the file, because slight changes are not written.
             if let known = hosts[name], old[name] == record, known.includesSubdomains == record.includesSubdomains {
                 continue
             }
             hosts[name] = Host(expires: record.expires, includesSubdomains: record.includesSubdomains)
         }
-        // Another process removed these hosts from the file. Keep a host whose entry in the file has expired, because
-        // the expiry time in memory is more accurate.
+        // Another process has removed these hosts from the file. Remove them here too. Keep a host if its entry in the
+        // file has expired, because the expiry time in memory is more accurate.
         for (name, record) in old where written[name] == nil && record.expires > now && !changes.contains(name) {
             hosts[name] = nil
         }

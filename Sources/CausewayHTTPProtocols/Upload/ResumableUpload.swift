@@ -9,9 +9,9 @@ package import CausewayWire
 package struct ResumableUpload: Equatable, Sendable {
     /// The request to send now.
     package enum Request: Equatable, Sendable {
-        /// The program's request, with all content.
+        /// Sends the program's request with all its content.
         case creation
-        /// Retrieves the offset.
+        /// Asks the server for the upload offset.
         case retrieval
         /// Sends the content from this byte offset.
         case appending(from: Int64)
@@ -19,9 +19,9 @@ package struct ResumableUpload: Equatable, Sendable {
 
     /// How the upload continues.
     package enum Decision: Equatable, Sendable {
-        /// Deliver this response as the upload's response.
+        /// Deliver the latest response to the program as the result of the upload.
         case deliver
-        /// Fail, because the connection broke.
+        /// Fail the upload, because the connection broke.
         case fail
         /// Send ``ResumableUpload/request`` after this delay.
         case send(after: Duration)
@@ -72,7 +72,8 @@ package struct ResumableUpload: Equatable, Sendable {
 
     // MARK: Requests
 
-    /// Turns the program's request into the next request of the upload, as stated by ``request``.
+    /// Changes the program's request so that it becomes the upload's next request. The kind of that request is in
+    /// ``request``.
     package func apply(to value: inout RedirectableRequest) {
         value.fields.set(UploadVersion.fieldName, "\(version.rawValue)")
         switch request {
@@ -90,7 +91,7 @@ package struct ResumableUpload: Equatable, Sendable {
         }
     }
 
-    /// Directs a request to the upload resource.
+    /// Sets the upload resource as the request's target.
     private func move(_ value: inout RedirectableRequest, method: String) {
         guard let resource else { return }
         value.method = method
@@ -100,7 +101,7 @@ package struct ResumableUpload: Equatable, Sendable {
 
     // MARK: Responses
 
-    /// Receives an informational response to a request for `target`. Ignores an upload resource with another origin.
+    /// Receives an informational response to a request for `target`. Discards an upload resource with another origin.
     /// Otherwise later requests could send the program's credentials to that origin.
     package mutating func informed(status: Int, fields: FieldSection, target: URIReference) {
         guard status == 104, request != .retrieval, let text = fields.onlyValue(of: "Location"),
@@ -111,7 +112,7 @@ package struct ResumableUpload: Equatable, Sendable {
         version = UploadVersion(fields) ?? version
     }
 
-    /// Receives the final response to ``request``.
+    /// Decides what to do after the final response to ``request``.
     package mutating func answered(status: Int, fields: FieldSection) -> Decision {
         switch (request, status) {
         case (.creation, _): .deliver
@@ -125,11 +126,11 @@ package struct ResumableUpload: Equatable, Sendable {
     }
 
     private mutating func retrieved(_ fields: FieldSection) -> Decision {
-        // The server has all content, but its response was lost. This response replaces the lost one.
+        // The server has all content, but an earlier response was lost. Deliver this response instead of the lost one.
         guard !UploadFields.isComplete(fields) else { return .deliver }
-        // The offset never decreases: a server that has lost content must abandon the upload
-        // (draft-ietf-httpbis-resumable-upload §4.1.1). A server that violates this could otherwise keep the client
-        // retrying without end.
+        // The offset must not decrease: a server that has lost content must abandon the upload
+        // (draft-ietf-httpbis-resumable-upload §4.1.1). If the offset decreases nevertheless, start over. Otherwise the
+        // server could make the client retry without end.
         guard let offset = UploadFields.offset(in: fields), offset >= self.offset, offset <= length ?? .max else {
             return startOver(else: .fail)
         }
@@ -139,11 +140,13 @@ package struct ResumableUpload: Equatable, Sendable {
         return .send(after: .zero)
     }
 
-    /// Records that the connection broke before a final response.
+    /// Reports that the connection broke before the final response arrived.
     package mutating func connectionBroke() -> Decision { retry(else: .fail) }
 
-    /// Decides to retrieve the upload offset after an exponential back-off. Returns `end` if the server has not named
-    /// an upload resource, or if the number of attempts has reached ``maximumAttempts``.
+    /// Plans a new query for the upload offset after an exponential back-off.
+    ///
+    /// Returns `end` if the server has not named an upload resource, or if the number of attempts has reached
+    /// ``maximumAttempts``.
     private mutating func retry(else end: Decision) -> Decision {
         guard resource != nil, attempts < Self.maximumAttempts else { return end }
         attempts += 1

@@ -7,7 +7,7 @@ package enum UploadVersion: Int, Sendable, CaseIterable, Comparable {
     case five = 5
     case six = 6
 
-    /// The version with which a client starts.
+    /// The protocol version that a client tries first.
     package static let latest = UploadVersion.six
 
     package static func < (one: Self, other: Self) -> Bool { one.rawValue < other.rawValue }
@@ -41,7 +41,7 @@ package enum UploadFields {
         }
     }
 
-    /// Returns the item without its parameters and surrounding spaces.
+    /// Returns the list item without parameters and without surrounding spaces.
     private static func bare(_ text: some StringProtocol) -> ArraySlice<UInt8> {
         var item = Array(text.utf8.prefix { $0 != 0x3B })[...]
         item = item.drop { $0 == 0x20 }
@@ -61,7 +61,7 @@ package enum UploadFields {
         return false
     }
 
-    /// Marks the request content as the upload's final part.
+    /// Sets the header field which states that this request contains the upload's final part.
     package static func setComplete(_ version: UploadVersion, in fields: inout FieldSection) {
         if version >= .five {
             fields.set("Upload-Complete", "?1")

@@ -2,13 +2,13 @@ internal import CausewayHTTPProtocols
 internal import CausewayWire
 internal import DequeModule
 
-/// Requests of one connection that no task serves yet.
+/// The requests of one connection that wait for a task.
 ///
-/// In HTTP/1.1 one task serves all requests, so that each request waits until the client has taken the earlier
-/// responses. In HTTP/2 each request has its own task.
+/// In HTTP/1.1, one task serves all requests of the connection. Each request therefore waits until the client has
+/// received the earlier responses. In HTTP/2, each request has a separate task.
 struct ReadyExchanges {
     private var waiting: Deque<ServerExchange> = []
-    /// Whether a task serves the requests of HTTP/1.1.
+    /// Whether a task is serving the connection's HTTP/1.1 requests.
     private var isServing = false
 
     mutating func append(_ exchange: ServerExchange) { waiting.append(exchange) }
@@ -20,7 +20,7 @@ struct ReadyExchanges {
         return next
     }
 
-    /// Removes and returns the next request for the task that serves HTTP/1.1. The task ends if there is none.
+    /// Removes and returns the next request for the task that serves HTTP/1.1. If it returns `nil`, the task ends.
     mutating func takeNext() -> ServerExchange? {
         let next = waiting.popFirst()
         isServing = next != nil

@@ -12,7 +12,7 @@ internal import FoundationEssentials
 /// One task receives, and each request is served in a child task. State changes happen under one lock. The resulting actions are performed
 /// in order, by one thread at a time, without the lock.
 final class ServerConnection: Sendable {
-    /// The number of bytes in the transport that makes writers wait until the transport has sent some of them.
+    /// The number of unsent bytes in the transport at which writers must wait.
     static let outputLimit = 128 << 10
     private static let receiveLimit = 64 << 10
 
@@ -49,7 +49,8 @@ final class ServerConnection: Sendable {
                         group.addTask { await self.serve(exchange) }
                     }
                 }
-                // The client may be gone. Handlers that wait for something other than the client need not continue.
+                // The client may be gone. Cancel the handlers: those that wait for something other than the client need
+                // not continue.
                 if hasLost { group.cancelAll() }
             }
             group.cancelAll()
@@ -85,8 +86,8 @@ final class ServerConnection: Sendable {
 
     private func serve(_ first: ServerExchange) async {
         guard first.head.version >= .http2 else {
-            // The end of a response can make a pipelined request ready. That request waits until the client has taken
-            // the response.
+            // The end of a response can make the next pipelined request ready. This request waits until the client has
+            // taken the response.
             var next: ServerExchange? = first
             while let exchange = next {
                 await service.serve(exchange)
@@ -95,7 +96,8 @@ final class ServerConnection: Sendable {
             }
             return
         }
-        // Streams are independent, so a stream that the client resets cancels only its own task.
+        // The streams are independent of each other. If the client resets one stream, cancel only the task for this
+        // stream.
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 await self.service.serve(first)
@@ -165,9 +167,10 @@ final class ServerConnection: Sendable {
         }
     }
 
-    /// Waits like ``awaitRoom(_:)``, but also in a cancelled task. A request's task is also cancelled when the client
-    /// ends only its own side of the connection. Such a client can still read the rest of the response, at its own
-    /// pace.
+    /// Waits like ``awaitRoom(_:)``, but also in a cancelled task.
+    ///
+    /// If the client ends only its own side of the connection, the request's task is cancelled too. Such a client can
+    /// still read the rest of the response, at its own pace.
     func awaitRoomAlways(_ id: HTTPServerConnection.RequestID) async {
         guard state.withLock({ !$0.hasRoom(id) }) else { return }
         await withUnsafeContinuation { (continuation: UnsafeContinuation<Void, Never>) in

@@ -32,7 +32,7 @@ struct ServerConnectionState: SequencedState {
     private let patience: ServerPatience
     var phase = Phase.open
     private var exchanges: [ServerExchange] = []
-    /// Requests that no task serves yet.
+    /// Requests that still wait for a task to serve them.
     var ready = ReadyExchanges()
     private var output = ServerOutput()
     private var inputHasEnded = false
@@ -52,7 +52,8 @@ struct ServerConnectionState: SequencedState {
 
     // MARK: Receiving
 
-    /// Whether the connection takes more input: `false` when it has ended, `nil` if the caller must wait.
+    /// Whether the connection takes more input. The value is `false` if the connection has ended, and `nil` if the
+    /// caller must wait.
     var mayReceive: Bool? {
         switch phase {
         case .closed: false
@@ -61,8 +62,9 @@ struct ServerConnectionState: SequencedState {
         }
     }
 
-    /// Handles the result of a receive; `nil` means that the client has ended its side. Returns whether the client has
-    /// ended its side while it waits for a response.
+    /// Handles received content. If the content is `nil`, the client has ended its sending direction.
+    ///
+    /// Returns whether the client has ended its sending direction while it waits for a response.
     mutating func received(_ content: Data?, at now: Duration) -> Bool {
         guard phase == .open else {
             if content == nil { inputHasEnded = true }
@@ -91,12 +93,12 @@ struct ServerConnectionState: SequencedState {
     /// When the connection began to wait for a request; `nil` if it serves one or is closing.
     var waitStart: Duration? { phase == .open && exchanges.isEmpty ? machine.waitStart : nil }
 
-    /// Closes the connection at once if it has waited for a request since `start`. Returns whether it closes.
+    /// Closes the connection at once if it has waited for a request since `start`. Returns whether it was closed.
     mutating func giveWay(since start: Duration) -> Bool {
         guard waitStart == start else { return false }
         machine.abort()
-        // An HTTP/2 client receives GOAWAY. This frame shows which of its latest requests were not processed, so that
-        // the client can send these requests again.
+        // For an HTTP/2 client, the output is a GOAWAY frame. It shows which of the latest requests were not processed,
+        // so that the client can send these requests again.
         if let bytes = machine.nextOutput() { send(bytes) }
         disconnect(isInterrupted: false)
         return true
@@ -131,8 +133,10 @@ struct ServerConnectionState: SequencedState {
 
     // MARK: Machine
 
-    /// Handles the events of ``machine`` and passes its output to the transport, until there are no more or the
-    /// transport is full. Then resumes the writers and the receive that can continue, and sets the timer.
+    /// Handles the events of ``machine``, and passes its output to the transport.
+    ///
+    /// Stops when there are no more events and no more output, or when the transport is full. Then resumes the writers
+    /// that can continue, and the receive call if it can continue. Also sets the timer.
     mutating func pump(_ connection: ServerConnection, at now: Duration) {
         repeat {
             while let event = machine.nextEvent() { handle(event, connection, at: now) }
@@ -152,7 +156,7 @@ struct ServerConnectionState: SequencedState {
     }
 
     /// Passes the next output bytes to the transport, unless the transport already has ``ServerConnection/outputLimit``
-    /// unsent bytes. Returns whether bytes were passed.
+    /// unsent bytes. Returns whether it passed any bytes.
     private mutating func flush() -> Bool {
         guard phase != .closed, output.hasRoom, let bytes = machine.nextOutput() else { return false }
         if !output.isPending { machine.sending() }
@@ -166,7 +170,8 @@ struct ServerConnectionState: SequencedState {
     }
 
     /// Ends the connection after its final bytes. When the transport has received these bytes, ends the sending
-    /// direction. When the transport has also processed them and the client has ended its side, closes the connection.
+    /// direction. Closes the connection when the transport has sent these bytes and the client has ended its own
+    /// sending direction.
     private mutating func finishOutput() {
         guard case .ending = phase, output.hasRoom else { return }
         if output.end() { actions.append(.endSending) }
@@ -220,8 +225,8 @@ struct ServerConnectionState: SequencedState {
         }
     }
 
-    /// Starts a timer unless a timer with the same or an earlier time is pending. A timer that fires too early starts
-    /// the next timer, so a busy connection does not start a timer for each request.
+    /// Starts a timer unless a pending timer fires at the same time or earlier. When a timer fires before the deadline,
+    /// it starts the next timer. So a busy connection does not start a timer for each request.
     private mutating func setTimer(at now: Duration) {
         guard let deadline, timer.map({ deadline < $0 }) ?? true else { return }
         timer = deadline

@@ -18,7 +18,8 @@ final class ServerExchange: Sendable {
         var pieces = Deque<Data>()
         var reader: CheckedContinuation<Result<Data?, any Error>, Never>?
         var trailers = FieldSection()
-        /// `false` if the handler finished first, `true` if the client was gone first; `nil` before both.
+        /// Whether the client disconnected before the handler finished. `nil` while the client is connected and the
+        /// handler runs.
         var isAbandoned: Bool?
         var watcher: UnsafeContinuation<Bool, Never>?
         var status = 0
@@ -156,15 +157,15 @@ final class ServerExchange: Sendable {
         try perform { [id] machine throws(HTTPServerRefusal) in try machine.inform(id, status, fields) }
     }
 
-    /// Sends the head, and the whole content or its first chunk.
+    /// Sends the response head, and the whole content or its first chunk.
     func respond(
         _ status: Int, _ fields: FieldSection, _ content: HTTPServerContent, _ first: ByteChain = ByteChain(),
         isWhole: Bool = true
     ) throws(HTTPServerError) {
         try perform { [id] machine throws(HTTPServerRefusal) in
             try machine.respond(id, status, fields, content)
-            // Record the status and the length only after ``HTTPServerConnection`` has accepted the head. If it rejects
-            // this response, another response follows.
+            // Record the status and the length here, after ``HTTPServerConnection`` has accepted the head. If the call
+            // above rejects the head, the program sends another response.
             state.withLock { state in (state.status, state.sentCount) = (status, first.count) }
             guard content != .none else { return }
             try machine.send(id, first)
@@ -198,8 +199,8 @@ final class ServerExchange: Sendable {
             try machine.upgrade(id, fields)
             state.withLock { state in
                 state.status = isHTTP2 ? 200 : 101
-                // In HTTP/1.1 the bytes of the new protocol follow the request. In HTTP/2 these bytes are the request's
-                // content, which may have ended already (RFC 8441 §5).
+                // In HTTP/1.1, the bytes of the new protocol follow the request on the connection. In HTTP/2, they are
+                // the content of the request, which may already have ended (RFC 8441 §5).
                 if !isHTTP2 { state.content = .open }
             }
         }

@@ -1,23 +1,24 @@
 internal import CausewayProtocols
 internal import FoundationEssentials
 
-/// Counts the bytes that a connection has passed to its transport and that the transport has not sent. From
-/// ``ServerConnection/outputLimit`` bytes on, ``hasRoom`` is `false`.
+/// Counts the output bytes of a connection that the transport has not sent yet. If the count reaches
+/// ``ServerConnection/outputLimit``, ``hasRoom`` becomes `false`.
 struct ServerOutput {
-    /// Bytes to pass to the transport in one call.
+    /// The bytes that one call passes to the transport.
     struct Part {
         var content: Data
-        /// The number of bytes that the transport reports as accepted after this part. It includes earlier parts
-        /// without a report of their own; `nil` if this part has no report.
+        /// How many bytes the transport reports as accepted after this part. The number also covers earlier parts that
+        /// have no report. `nil` if the transport sends no report after this part.
         var reportedCount: Int?
     }
 
-    /// The maximum length of a part in bytes. The transport reports how many bytes it has processed. Each report covers
-    /// less than twice this length. With larger reports, a client that reads a large response slowly would seem to make
-    /// no progress.
+    /// The maximum length, in bytes, of a part that is passed to the transport. The transport reports how many bytes it
+    /// has processed. Each report covers less than twice this length.
+    ///
+    /// If the reports were larger, a client that reads a large response slowly would seem to make no progress.
     static let partLength = 32 << 10
 
-    /// The number of bytes that were passed to the transport and that the transport has not reported as sent.
+    /// The number of bytes that were passed to the transport and are not yet reported as sent.
     private(set) var pendingCount = 0
     /// Whether the sending direction has ended.
     private var hasEnded = false

@@ -7,7 +7,7 @@ enum DirectoryListing {
         var rows = isRoot ? "" : "<tr><td><a href=\"../\">../</a></td><td></td><td></td></tr>\n"
         for entry in entries {
             let slash = entry.isDirectory ? "/" : ""
-            // Without `./`, the text before a colon in a name would be taken for a URL scheme.
+            // The link needs `./`. Otherwise a name with a colon would look like a URL scheme.
             rows += """
                 <tr><td><a href="./\(PercentCoding.encoded(entry.name))\(slash)">\(escaped(entry.name))\(slash)</a></td>\
                 <td>\(entry.isDirectory ? "" : String(entry.byteCount))</td><td>\(HTTPDate.text(entry.modified))</td></tr>

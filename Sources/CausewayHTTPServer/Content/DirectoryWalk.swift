@@ -35,7 +35,7 @@ final class DirectoryWalk {
 
     var isDirectory: Bool { information.st_mode & S_IFMT == S_IFDIR }
 
-    /// Passes the open descriptor to a new ``ServedFile``, which closes it later.
+    /// Passes the open descriptor to a new ``ServedFile``, which later closes it.
     ///
     /// - Throws: ``HTTPServerError`` with status 404 if the descriptor does not belong to a regular file.
     func takeFile() throws(HTTPServerError) -> ServedFile {
@@ -63,7 +63,7 @@ final class DirectoryWalk {
         return nil
     }
 
-    /// A directory entry.
+    /// An entry in a served directory: a file or a subdirectory.
     struct Entry {
         var name: String
         var isDirectory: Bool
@@ -74,7 +74,7 @@ final class DirectoryWalk {
     /// The maximum number of entries in a listing.
     private static let maximumCount = 10_000
 
-    /// Returns the files and directories that are not hidden, directories first.
+    /// Returns the visible entries of the directory. The subdirectories come before the files.
     ///
     /// - Throws: ``HTTPServerError`` if the directory or one of its files cannot be read. An incomplete listing would
     ///   look like a complete one.

@@ -15,7 +15,7 @@ internal import FoundationEssentials
 /// routes.get("/files/{path...}") { request in try await files.respond(to: request, path: request.parameters["path"] ?? "") }
 /// ```
 public final class HTTPServerDirectory: Sendable {
-    /// The operations permitted to clients besides reading files.
+    /// What clients may do in addition to reading files.
     public struct Options: OptionSet, Sendable {
         /// The set's raw value.
         public let rawValue: Int
@@ -128,8 +128,10 @@ public final class HTTPServerDirectory: Sendable {
             status: 201, fields: ["Location": Self.location(of: request.path)])
     }
 
-    /// Returns a path as a location on this server: with one leading slash, because two would begin the name of another
-    /// host. Browsers take a backslash for a slash, so it is encoded, like all bytes that a path must not contain.
+    /// Returns a request path as a URL path on this server.
+    ///
+    /// The result has exactly one leading slash, because two slashes would begin a host name. Browsers treat a
+    /// backslash as a slash, so it is percent-encoded. All other bytes that a path must not contain are encoded too.
     static func location(of path: String) -> String {
         "/" + PercentCoding.encoded(path.utf8.drop { $0 == slash }, where: URIBytes.isContent)
     }

@@ -3,13 +3,14 @@ internal import CausewaySystem
 internal import CausewayWire
 internal import FoundationEssentials
 
-/// A response with content of known length, after applying conditions and ranges (RFC 9110 §13, §14).
+/// Content of known length for a response. The request's conditions and ranges have already been applied (RFC 9110 §13,
+/// §14).
 struct SelectedContent {
     /// A piece of the response content.
     enum Piece {
-        /// Bytes between the parts in a multipart response.
+        /// Bytes that separate the parts of a multipart response.
         case text([UInt8])
-        /// Bytes from the representation.
+        /// A range of bytes in the representation, which is the complete file or content.
         case range(Range<Int>)
     }
 

@@ -11,7 +11,7 @@ final class ServedFile: Sendable {
 
     /// - Throws: ``HTTPServerError`` with status 404 if there is no such file; otherwise see ``failure(_:)``.
     convenience init(opening path: String) throws(HTTPServerError) {
-        // Without O_NONBLOCK, opening a named pipe would wait for a writer.
+        // Open with O_NONBLOCK. Without this flag, the call would wait for a writer if the path is a named pipe.
         let opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)
         guard opened >= 0 else { throw Self.failure(errno) }
         var information = stat()

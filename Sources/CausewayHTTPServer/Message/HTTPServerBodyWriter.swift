@@ -5,15 +5,15 @@ public import FoundationEssentials
 public struct HTTPServerBodyWriter: Sendable {
     let destination: ContentDestination
 
-    /// Sends a chunk. Suspends while the client does not read, so at most one chunk and 128 KiB wait for a slow client.
+    /// Sends a chunk. Suspends while the client does not read. So at most one chunk and 128 KiB wait for a slow client.
     ///
-    /// - Throws: ``HTTPServerError`` with the code `clientGone`, or `invalidMessage` if the content is longer than
-    ///   stated; `CancellationError`.
+    /// - Throws: ``HTTPServerError`` with the code `clientGone`, or with the code `invalidMessage` if the content is
+    ///   longer than stated; `CancellationError`.
     ///
     /// Cancellation: the chunk is sent, but this method does not wait for the client.
     ///
-    /// The method is not inlined: the Swift 6.3.1 compiler crashes in release builds when it inlines the method into a
-    /// generic function.
+    /// The method is not inlined, because the Swift 6.3.1 compiler crashes in release builds when it inlines the method
+    /// into a generic function.
     @inline(never)
     public func write(_ piece: Data) async throws {
         switch destination {

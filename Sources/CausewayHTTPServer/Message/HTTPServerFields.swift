@@ -51,7 +51,7 @@ extension HTTPServerFields: ExpressibleByDictionaryLiteral {
     /// Creates a list of these fields, in order.
     public init(dictionaryLiteral elements: (String, String)...) {
         self.init()
-        // Reserve more space than these fields need, because the server adds more fields.
+        // Reserve more space than these fields need. The server adds more fields later.
         section.reserveCapacity(fields: elements.count + 4, bytes: 256)
         for (name, value) in elements { append(name, value) }
     }

@@ -6,7 +6,8 @@ public import FoundationEssentials
 public struct HTTPServerFormPart: Hashable, Sendable {
     /// The form field's name.
     public let name: String
-    /// The file name that the client states, without folders and control characters; `nil` if the part is not a file or states no usable name.
+    /// The file name that the client states, without folders and control characters. `nil` if the part is not a file,
+    /// or if the client states no usable name.
     public let filename: String?
     /// The media type that the client states; `nil` for text.
     public let mediaType: String?
@@ -27,11 +28,11 @@ public struct HTTPServerFormPart: Hashable, Sendable {
 /// The memory is bounded: content is passed on as it arrives, and the server stops reading while the program does not read. A form has at
 /// most 1,000 parts.
 public struct HTTPServerForm: AsyncSequence, Sendable {
-    /// A step of reading a form.
+    /// What the program gets in one step while it reads a form.
     public enum Element: Sendable {
         /// A part begins.
         case part(HTTPServerFormPart)
-        /// More content of the part.
+        /// The next piece of a part's content.
         case content(Data)
         /// The part's content is complete.
         case end

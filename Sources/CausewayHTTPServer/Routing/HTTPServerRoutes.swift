@@ -166,6 +166,7 @@ public struct HTTPServerRoutes: Sendable {
 }
 
 extension HTTPServerRequest {
-    /// The method that selects a route. A WebSocket handshake in HTTP/2 uses CONNECT (RFC 8441 §4), in HTTP/1.1 GET.
+    /// The method that selects a route. For a WebSocket handshake this is always GET, although the handshake uses
+    /// CONNECT in HTTP/2 (RFC 8441 §4).
     fileprivate var routeMethod: String { head.protocolName == "websocket" ? "GET" : method }
 }

@@ -95,12 +95,12 @@ extension HTTPServer {
         public let request: HTTPServerRequest
         /// The response status; 0 if the client was gone before a response began.
         public let status: Int
-        /// The number of content bytes that the server sent, including those on their way to the client.
+        /// The number of content bytes that the server sent. It includes bytes that have not reached the client yet.
         public let sentByteCount: Int
         /// The time from the request head to the end of the response.
         public let duration: Duration
-        /// The handler's error or the response's failure; `nil` if there was none. The client never receives an error's text unless it is
-        /// an ``HTTPServerError``.
+        /// The error of the handler, or the failure of the response; `nil` if there was none. The client receives an
+        /// error's text only if the error is an ``HTTPServerError``.
         public let error: (any Error)?
     }
 }

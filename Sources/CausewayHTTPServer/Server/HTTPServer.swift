@@ -17,8 +17,10 @@ public import CausewayTypes
 /// try await server.run()
 /// ```
 public final class HTTPServer: Sendable {
-    /// A closure that answers a request. If it throws an ``HTTPServerError``, the client receives the error's status.
-    /// For other errors, the client receives status 500.
+    /// A closure that answers a request.
+    ///
+    /// If it throws an ``HTTPServerError``, the client receives the status of this error. After any other error, the
+    /// client receives status 500.
     public typealias Handler = @Sendable (HTTPServerRequest) async throws -> HTTPServerResponse
 
     private struct State {
@@ -171,11 +173,11 @@ public final class HTTPServer: Sendable {
         places.free()
     }
 
-    /// Closes the connection that has waited longest for a request, so that the next client need not wait.
+    /// Closes the connection that has waited longest for a request. This makes room for the next client.
     private func makeRoom(except newest: ServerConnection) {
         while let oldest = state.withLock({ state in state.waiting.popOldest(except: newest) }) {
-            // The connection may have received a request after it was taken from the list. It then stays open and
-            // returns to the list.
+            // The connection may have received a request since it was taken from the list. In that case, it stays open
+            // and returns to the list.
             if oldest.connection.giveWay(since: oldest.start) { return }
             state.withLock { state in state.waiting.append(oldest.connection, at: System.now) }
         }

@@ -44,7 +44,8 @@ final class ServerService: Sendable {
         }
         guard let observer else { return }
         let outcome = exchange.outcome
-        // A handler's task is cancelled when its client is gone.
+        // If the client is gone, its handler's task is cancelled. Then report that the client is gone, and not the
+        // `CancellationError`.
         if outcome.status == 0, failure is CancellationError { failure = HTTPServerError.clientGone }
         observer(
             HTTPServer.Exchange(
@@ -52,25 +53,27 @@ final class ServerService: Sendable {
                 duration: System.now - exchange.start, error: failure))
     }
 
-    /// Ends an exchange whose response cannot be sent, for example because its file was truncated. If the response has
-    /// begun, the client must be able to detect that it is incomplete.
+    /// Ends an exchange if its response cannot be sent. For example, its file was truncated.
+    ///
+    /// If the response has not begun, sends status 500. Otherwise, interrupts the response, so that the client notices
+    /// that it is incomplete.
     private func refuse(_ exchange: ServerExchange) {
         let hasBegun = exchange.outcome.status != 0
         guard !hasBegun, (try? exchange.respond(500, FieldSection(), .none)) != nil else { return exchange.interrupt() }
     }
 
     private func send(_ response: consuming HTTPServerResponse, _ exchange: ServerExchange) async throws {
-        // Over HTTP/2, a successful status alone accepts a WebSocket handshake (RFC 8441 §5). The client would read the
-        // content of a normal response as WebSocket messages. A page of another site could then read the content if it
-        // controls the first bytes.
+        // If the request is a WebSocket handshake, do not send a normal response with a successful status. Over HTTP/2,
+        // such a status alone accepts the handshake (RFC 8441 §5). The client would then read the content as WebSocket
+        // messages. If a page of another site controls the first bytes, it could read the content.
         if exchange.head.protocolName == "websocket", response.isPlainSuccess {
             return try exchange.respond(501, FieldSection(), .none)
         }
-        // Take the fields out of the response. If both the response and this variable contained them, adding a field
+        // Move the fields into this variable, so that the response no longer has them. If both had them, adding a field
         // would copy all fields.
         var fields = FieldSection()
         swap(&fields, &response.fields.section)
-        // A server with a clock sends the date (RFC 9110 §6.6.1).
+        // Add the date, which a server with a clock must send (RFC 9110 §6.6.1).
         if !fields.contains("Date") { fields.append("Date", date.text) }
         switch response.body.kind {
         case .none: try exchange.respond(response.status, fields, .none)
@@ -111,7 +114,7 @@ final class ServerService: Sendable {
         content.status == 304 || content.status == 204 ? .none : .length(content.length)
     }
 
-    /// Sends a file in chunks. The first chunk travels with the head.
+    /// Sends a file in chunks. The first chunk is sent together with the response head.
     private func send(_ content: SelectedContent, _ file: ServedFile, _ exchange: ServerExchange) async throws {
         let isHead = exchange.head.method == "HEAD"
         let isSmall = content.length <= Self.fileChunk
@@ -157,7 +160,7 @@ final class ServerService: Sendable {
 }
 
 extension HTTPServerResponse {
-    /// Whether the status is successful, and the response opens no WebSocket.
+    /// Whether the response has a successful status, and does not open a WebSocket.
     fileprivate var isPlainSuccess: Bool {
         if case .webSocket = body.kind { return false }
         return (200...299).contains(status)

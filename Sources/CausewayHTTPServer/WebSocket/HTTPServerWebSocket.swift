@@ -18,7 +18,7 @@ public final class HTTPServerWebSocket: Sendable {
 
     fileprivate struct State {
         var machine: WebSocketMachine
-        /// The parts of an incomplete message.
+        /// The parts received so far of a message that is not complete yet.
         var partial = Data()
         var isFlushing = false
     }
@@ -60,8 +60,8 @@ public final class HTTPServerWebSocket: Sendable {
                 return message
             case .end: return nil
             case .failure(let text): throw HTTPServerError(.invalidMessage, 400, text)
-            // After sending a pong, wait until the client has read enough. If a client sent pings without reading the
-            // pongs, these would otherwise fill the memory.
+            // A pong was sent. Now wait until the client has read enough data. Otherwise, a client could send pings
+            // without reading the pongs, and fill the server's memory.
             case .wait: if hasAnswered { await exchange.connection.awaitRoom(exchange.id) }
             }
             if let bytes = try await exchange.read() {
@@ -113,8 +113,9 @@ public final class HTTPServerWebSocket: Sendable {
         try? exchange.finish()
     }
 
-    /// Passes the frames that are ready to be sent to the HTTP connection. Only one thread at a time does this, so that
-    /// frames stay in order. Returns whether there were frames.
+    /// Passes all ready frames to the HTTP connection. Returns whether there were any frames.
+    ///
+    /// Only one thread at a time passes frames, so that they stay in order.
     @discardableResult
     private func flush() throws(HTTPServerError) -> Bool {
         let isFirst = state.withLock { state in

@@ -66,7 +66,7 @@ package struct CacheRecord: Hashable, Sendable {
 
     /// Returns a checksum, which detects accidental damage but not forgery.
     private static func checksum(_ bytes: some Sequence<UInt8>) -> UInt64 {
-        // The hash function is FNV-1a.
+        // This is the FNV-1a hash function.
         var sum: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in bytes { sum = (sum ^ UInt64(byte)) &* 0x100_0000_01b3 }
         return sum
@@ -94,8 +94,8 @@ package struct CacheRecord: Hashable, Sendable {
             take(count)?.reversed().reduce(0) { $0 << 8 | UInt64($1) }
         }
 
-        /// Reads a text that may be absent. Returns `nil` if the field is damaged, and `.some(nil)` if the text is
-        /// absent.
+        /// Reads an optional text. Returns `nil` if the field is damaged. Returns `.some(nil)` if the field contains no
+        /// text.
         mutating func text() -> String?? {
             guard let isPresent = number(1), isPresent <= 1, let count = number(4), let bytes = take(Int(count)),
                 let text = String(validating: bytes, as: UTF8.self), isPresent == 1 || count == 0

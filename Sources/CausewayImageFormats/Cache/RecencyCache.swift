@@ -1,4 +1,4 @@
-/// Cache limits.
+/// The limits for a cache of images.
 public struct ImageCacheLimits: Hashable, Sendable {
     /// The maximum total size in bytes; 0 to keep nothing.
     public var cost: Int
@@ -34,7 +34,7 @@ package struct RecencyCache<Key: Hashable & Sendable, Value: Sendable>: Sendable
     /// The total size of all entries in bytes.
     package private(set) var cost = 0
     private var entries: [Key: Entry] = [:]
-    /// The uses of the keys, in chronological order. If a key was used several times, only its latest use counts.
+    /// The uses of keys, in chronological order. If a key occurs several times, only its latest use is valid.
     private var uses: [(key: Key, use: UInt64)] = []
     private var firstUse = 0
     private var lastUse: UInt64 = 0

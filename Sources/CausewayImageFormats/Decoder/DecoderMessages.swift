@@ -34,8 +34,8 @@ package struct DecoderRequest: Hashable, Sendable {
     }
 }
 
-/// A reply header from the decoder process: the C structure `cw_image_reply`. The process is not trusted, because a
-/// malicious image may control it.
+/// The header of a reply from the decoder process, which is the C structure `cw_image_reply`. The process is not
+/// trusted, because a malicious image may control it.
 package struct DecoderReply: Hashable, Sendable {
     /// Header size in bytes.
     package static let byteCount = 32
@@ -95,10 +95,10 @@ package struct DecoderReply: Hashable, Sendable {
     }
 }
 
-/// Integers in native byte order.
+/// Converts integers to bytes in native byte order.
 enum NativeInteger {
     static func bytes(_ value: UInt32) -> [UInt8] {
-        // The byte order is native, because both processes run on the same machine.
+        // Use the native byte order. Both processes run on the same host.
         let little = (1 as UInt32).littleEndian == 1
         let bytes = (0..<4).map { UInt8(truncatingIfNeeded: value >> (8 * UInt32($0))) }
         return little ? bytes : bytes.reversed()

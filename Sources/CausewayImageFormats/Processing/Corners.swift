@@ -22,7 +22,7 @@ enum Corners {
         return max(0, radius - middle, middle - (Double(count) - radius))
     }
 
-    /// Returns the fraction of a pixel that lies inside the rounded corner. At the edge of the corner, the fraction
+    /// Returns which part of a pixel lies inside the rounded corner, from 0 to 1. At the corner's edge, this value
     /// falls from 1 to 0 within one pixel.
     private static func coverage(_ x: Double, _ y: Double, _ radius: Double) -> Double {
         min(1, max(0, radius - (x * x + y * y).squareRoot() + 0.5))
@@ -33,7 +33,7 @@ enum Corners {
 enum Blur {
     static func blurred(_ bitmap: Bitmap, radius: Int) -> Bitmap {
         guard radius > 0 else { return bitmap }
-        // Weight colours by their opacity, so that transparent pixels do not affect their neighbours' colours.
+        // Multiply each colour by its opacity. Transparent pixels then do not change the colours of their neighbours.
         var values = weighted(bitmap)
         let (width, height) = (bitmap.width, bitmap.height)
         for _ in 0..<3 {
@@ -58,7 +58,8 @@ enum Blur {
         return values
     }
 
-    /// Replaces each value in a line by the mean of its neighbourhood. At the ends, the outermost values are repeated.
+    /// Blurs a line of values. Each value becomes the mean of the values around it. Beyond the ends of the line, the
+    /// first and the last value are repeated.
     private static func average(_ values: inout [Float], from start: Int, step: Int, count: Int, _ radius: Int) {
         let scale = 1 / Double(2 * radius + 1)
         for part in 0..<4 {

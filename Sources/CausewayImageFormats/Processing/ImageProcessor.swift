@@ -4,7 +4,7 @@
 public struct ImageProcessor: Hashable, Sendable, CustomStringConvertible {
     /// How to fit an image into a size with another aspect ratio.
     public enum Fit: String, Hashable, Sendable {
-        /// The whole image is visible; one side may be shorter than requested.
+        /// The whole image is visible inside the size. One side may be shorter than requested.
         case inside
         /// The size is filled. Parts of the image that extend beyond it are cropped equally on both sides.
         case filling
@@ -99,6 +99,7 @@ public struct ImageProcessor: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Sequence<ImageProcessor> {
-    /// The minimum size that the decoder must return: the size that the first processor needs; `nil` for the full size.
+    /// The minimum image size that the decoder must return. This is the size that the first processor needs; `nil` for
+    /// the full size.
     package var wanted: PixelSize? { first { _ in true }?.wanted }
 }

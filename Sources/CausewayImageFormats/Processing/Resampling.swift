@@ -22,7 +22,7 @@ enum Resampling {
     static func filled(_ bitmap: Bitmap, _ size: PixelSize, _ enlarges: Bool) -> Bitmap {
         var scale = max(Double(size.width) / Double(bitmap.width), Double(size.height) / Double(bitmap.height))
         if !enlarges { scale = min(scale, 1) }
-        // Crop before scaling, because the long side of a narrow image could become larger than any limit.
+        // Crop before scaling. Otherwise, if the image is narrow, its long side could exceed all limits after scaling.
         let width = min(bitmap.width, Int((Double(size.width) / scale).rounded(.up)))
         let height = min(bitmap.height, Int((Double(size.height) / scale).rounded(.up)))
         let middle = part(
@@ -59,14 +59,14 @@ enum Resampling {
 
     // MARK: Scaling
 
-    /// Scales with colours weighted by their opacity, so that transparent pixels do not affect their neighbours'
-    /// colours.
+    /// Scales a bitmap. Each colour is weighted by its opacity, so that transparent pixels do not change the colours of
+    /// their neighbours.
     static func scaled(_ bitmap: Bitmap, to size: PixelSize) -> Bitmap {
         guard size.width != bitmap.width || size.height != bitmap.height else { return bitmap }
         let columns = taps(from: bitmap.width, to: size.width)
         let rows = taps(from: bitmap.height, to: size.height)
         var pixels = [UInt8](repeating: 0, count: size.width * size.height * 4)
-        // Scaled source rows, kept while target rows need them.
+        // Source rows that are already scaled horizontally. A row stays here as long as target rows need it.
         var ready: [Int: [Float]] = [:]
         for (y, row) in rows.enumerated() {
             var sum = [Float](repeating: 0, count: size.width * 4)
@@ -112,7 +112,8 @@ enum Resampling {
 
     static func byte(_ value: Float) -> UInt8 { UInt8(min(max(value, 0), 255) + 0.5) }
 
-    /// Returns the source pixels for each target pixel: averaged for a smaller image, otherwise interpolated.
+    /// Returns the source pixels from which each target pixel is computed. For a smaller image, they are averaged.
+    /// Otherwise, they are interpolated.
     private static func taps(from source: Int, to target: Int) -> [Taps] {
         let scale = Double(source) / Double(target)
         let reach = max(scale, 1)

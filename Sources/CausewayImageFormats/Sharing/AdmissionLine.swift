@@ -17,8 +17,8 @@ public enum ImagePriority: Int, Comparable, Hashable, Sendable, CaseIterable {
 package struct AdmissionLine: Sendable {
     package typealias ID = UInt64
 
-    /// A job's entry in the queue for its priority. A job whose priority changes gets a new entry; its old entry is
-    /// outdated.
+    /// An entry for a job in the queue of one priority. If the job's priority changes, the job gets a new entry, and
+    /// this entry is outdated.
     private struct Turn: Equatable, Sendable {
         var id: ID
         var number: UInt64
@@ -26,8 +26,8 @@ package struct AdmissionLine: Sendable {
     }
 
     private struct Lane: Sendable {
-        /// Entries in arrival order. Entries of cancelled jobs, and of jobs with a newer entry, are outdated. They are
-        /// removed when their turn comes, or when there are too many of them.
+        /// Entries in the order of arrival. Some entries are outdated, because their job was cancelled or has a newer
+        /// entry. Outdated entries are removed at their turn, or when there are too many of them.
         var order: [Turn] = []
         var start = 0
     }
@@ -57,7 +57,7 @@ package struct AdmissionLine: Sendable {
         return false
     }
 
-    /// Changes a waiting job's priority. The job then waits behind the jobs that already have this priority.
+    /// Changes a waiting job's priority. The job then runs after the jobs that already have this priority.
     package mutating func prioritize(_ id: ID, _ priority: ImagePriority) {
         guard let turn = waiting[id], turn.priority != priority else { return }
         queue(id, priority)

@@ -1,15 +1,15 @@
 /// Records which callers wait for which job. Callers with equal requests share one job, each with its own priority.
 ///
-/// The table runs no jobs. The code that changes the table starts and cancels jobs and resumes callers, according to
-/// the returned values.
+/// The table runs no jobs. Its methods return what to do, and their caller starts and cancels jobs and resumes waiting
+/// callers.
 package struct JobTable<Key: Hashable & Sendable>: Sendable {
     package typealias JobID = UInt64
     package typealias CallerID = UInt64
 
-    /// The effect on a job when one of its callers stops waiting, or changes the caller's own priority.
+    /// What changes for a job when a caller stops waiting or changes its own priority.
     package enum Change: Equatable, Sendable {
         case none
-        /// A job's priority has changed.
+        /// The job's priority has changed to this value.
         case priority(JobID, ImagePriority)
         /// No caller waits for the job. Cancel it.
         case abandoned(JobID)
@@ -76,10 +76,10 @@ package struct JobTable<Key: Hashable & Sendable>: Sendable {
         return Array(job.callers.keys)
     }
 
-    /// A job's callers.
+    /// Returns the identifiers of the callers that wait for a job.
     package func callers(of id: JobID) -> [CallerID] { jobs[id].map { Array($0.callers.keys) } ?? [] }
 
-    /// Whether callers wait for a job.
+    /// Returns whether any caller still waits for this job.
     package func isWanted(_ id: JobID) -> Bool { jobs[id] != nil }
 
     private mutating func close(_ id: JobID, _ key: Key) {

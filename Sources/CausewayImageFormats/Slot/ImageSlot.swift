@@ -12,7 +12,7 @@ internal import Synchronization
 /// slot.finish(.success(picture), for: ticket, wasLoaded: true, at: now)
 /// ```
 public struct ImageSlot<ID: Hashable & Sendable, Picture: Sendable>: Sendable {
-    /// Identifies a slot's request. Tickets are unique in a process.
+    /// Identifies one image request that was made for a slot. Each ticket is unique in the process.
     public struct Ticket: Hashable, Sendable {
         let number: UInt64
     }
@@ -64,7 +64,8 @@ public struct ImageSlot<ID: Hashable & Sendable, Picture: Sendable>: Sendable {
         }
     }
 
-    /// Begins a request. Images for earlier requests are no longer accepted, and the placeholder is drawn.
+    /// Begins a request for an image, and shows the placeholder. From now on, the slot rejects images that belong to
+    /// earlier requests.
     public mutating func begin(_ id: ID) -> Ticket {
         let ticket = Ticket(number: Tickets.last.wrappingAdd(1, ordering: .relaxed).newValue)
         self.id = id
@@ -87,16 +88,16 @@ public struct ImageSlot<ID: Hashable & Sendable, Picture: Sendable>: Sendable {
         return begin(id)
     }
 
-    /// Empties the slot, for example because its row is reused. Images for earlier requests are no longer accepted.
+    /// Empties the slot, for example because its row is reused. The slot then rejects images for earlier requests.
     public mutating func clear() {
         (id, ticket, fadeStart) = (nil, nil, nil)
         state = .empty
     }
 
-    /// Returns whether the slot waits for this request's result.
+    /// Returns whether the slot still waits for the result of this request.
     public func accepts(_ ticket: Ticket) -> Bool { ticket == self.ticket }
 
-    /// Accepts a preview. Returns whether the slot changed: a late preview has no effect.
+    /// Accepts a preview. Returns whether the slot changed: a preview that arrives too late changes nothing.
     @discardableResult
     public mutating func preview(_ picture: Picture, for ticket: Ticket) -> Bool {
         guard ticket == self.ticket, case .loading = state else { return false }
@@ -104,7 +105,7 @@ public struct ImageSlot<ID: Hashable & Sendable, Picture: Sendable>: Sendable {
         return true
     }
 
-    /// Accepts a request's result. Returns whether the slot changed: a late result has no effect.
+    /// Accepts the result of an image request. Returns whether the slot changed; a late result does not change it.
     ///
     /// - Parameters:
     ///   - result: The image, or the error.

@@ -17,7 +17,7 @@ public struct ImageSlots<State: Hashable & Sendable, ID: Hashable & Sendable, Pi
         empty = slot
     }
 
-    /// A state's slot.
+    /// The image slot for a control state.
     public subscript(state: State) -> ImageSlot<ID, Picture> {
         get { slots[state] ?? empty }
         set { slots[state] = newValue }

@@ -1,6 +1,7 @@
 /// Encodes sixels: columns of six pixels in one palette colour (VT330/VT340 Programmer Reference Manual, chapter 14).
 enum Sixel {
-    /// The palette has 6 x 8 x 5 colours, because the eye distinguishes green best and blue least.
+    /// The number of levels for each colour of the palette. Green has the most and blue the fewest, because the eye
+    /// distinguishes green best and blue least.
     private static let levels = (red: 6, green: 8, blue: 5)
 
     static func bytes(_ bitmap: Bitmap) -> [UInt8] {
@@ -19,7 +20,7 @@ enum Sixel {
         return out + "\u{1B}\\\n".utf8
     }
 
-    /// Draws six rows, one colour after the other.
+    /// Draws six rows of pixels, one colour after the other.
     private static func band(_ indexes: [Int], top: Int, _ bitmap: Bitmap, _ out: inout [UInt8]) {
         var lines: [Int: [UInt8]] = [:]
         let empty = [UInt8](repeating: 0, count: bitmap.width)
@@ -38,7 +39,7 @@ enum Sixel {
                 }
                 count += 1
             }
-            // Transparent pixels at the end of the row need no output.
+            // Transparent pixels after the last visible pixel produce no output.
             if last != 0 { put(last, count, &out) }
             out.append(UInt8(ascii: "$"))
         }

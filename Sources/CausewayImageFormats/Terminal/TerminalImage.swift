@@ -4,19 +4,19 @@ package enum TerminalImage {
     package enum Kind: String, Sendable, CaseIterable {
         /// The kitty graphics protocol, which transmits all pixels unchanged.
         case kitty
-        /// VT340 sixels: at most 240 colours.
+        /// Sixels, the graphics format of the VT340 terminal, with at most 240 colours.
         case sixel
         /// Two pixels per character, with 24-bit colours.
         case blocks
-        /// Two pixels per character, with the 256 xterm colours.
+        /// Each character shows two pixels, with the 256 xterm colours.
         case blocks256
     }
 
-    /// Chooses a method that the terminal supports, from environment variables.
+    /// Chooses how to show an image on the terminal. Environment variables show which methods the terminal supports.
     package static func kind(environment: [String: String]) -> Kind {
         let term = environment["TERM"] ?? ""
         let program = environment["TERM_PROGRAM"] ?? ""
-        // A terminal multiplexer does not pass graphics on to the terminal.
+        // A terminal multiplexer, such as tmux, does not pass graphics on to the terminal.
         let isMultiplexed = environment["TMUX"] != nil || term.hasPrefix("screen") || term.hasPrefix("tmux")
         if !isMultiplexed {
             if environment["KITTY_WINDOW_ID"] != nil || term.contains("kitty") || term.contains("ghostty")
@@ -70,7 +70,7 @@ private enum HalfBlocks {
     private static func colour(_ pixel: (red: UInt8, green: UInt8, blue: UInt8, alpha: UInt8), _ isFull: Bool) -> String
     {
         if isFull { return "2;\(pixel.red);\(pixel.green);\(pixel.blue)" }
-        // Choose the nearest colour in xterm's 6 x 6 x 6 colour cube.
+        // Choose the nearest colour in xterm's colour cube, which has 6 x 6 x 6 colours.
         let parts = [pixel.red, pixel.green, pixel.blue].map { (Int($0) * 5 + 127) / 255 }
         return "5;\(16 + parts[0] * 36 + parts[1] * 6 + parts[2])"
     }
@@ -85,7 +85,7 @@ private enum Kitty {
         var out: [UInt8] = []
         for start in stride(from: 0, to: text.count, by: chunk) {
             let end = min(start + chunk, text.count)
-            // q=2: the terminal sends no reply, which would otherwise be read as input.
+            // `q=2` tells the terminal to send no reply. The reply would otherwise be read as input.
             let first = "a=T,f=32,s=\(bitmap.width),v=\(bitmap.height),c=\(columns),q=2,"
             out += "\u{1B}_G\(start == 0 ? first : "")m=\(end < text.count ? 1 : 0);".utf8
             out += text[start..<end]

@@ -2,7 +2,7 @@
 /// better preview can be decoded.
 package struct JPEGScans: Sendable {
     private enum State: Sendable {
-        /// The position is between segments: the next byte is the first byte of a marker.
+        /// The position is between two segments. A marker begins with the next byte.
         case marker
         case code
         case length(code: UInt8, high: UInt8?)
@@ -18,12 +18,12 @@ package struct JPEGScans: Sendable {
     package private(set) var isProgressive = false
     /// The number of complete scans.
     package private(set) var endedCount = 0
-    /// The position after the latest complete scan.
+    /// The byte position after the latest complete scan.
     package private(set) var lastEnd = 0
 
     package init() {}
 
-    /// Processes the file's next bytes. A file that is not a JPEG has no scans.
+    /// Processes the next bytes of the file. If the file is not a JPEG file, this finds no scans.
     package mutating func append(_ bytes: some Sequence<UInt8>) {
         for byte in bytes {
             if case .over = state { return }

@@ -42,7 +42,7 @@ package enum Orientation: Int, Sendable {
         return nil
     }
 
-    /// Returns the bitmap rotated or mirrored upright.
+    /// Returns the bitmap in upright orientation, rotated or mirrored if necessary.
     package func upright(_ bitmap: Bitmap) -> Bitmap {
         guard self != .up else { return bitmap }
         let (width, height) = swapsSides ? (bitmap.height, bitmap.width) : (bitmap.width, bitmap.height)

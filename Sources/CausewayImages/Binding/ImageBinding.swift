@@ -42,7 +42,7 @@ public final class ImageBinding: Sendable {
     /// The current slot. Times in the slot are measured like ``now``.
     public var slot: Slot { state.withLock { $0.slot } }
 
-    /// The current time for ``/CausewayImageFormats/ImageSlot/opacity(at:)``.
+    /// The current time, as ``/CausewayImageFormats/ImageSlot/opacity(at:)`` expects it.
     public static var now: Duration { System.now }
 
     /// Shows an image, at once if it is in memory. Does nothing if the slot shows or loads it already.
@@ -89,7 +89,8 @@ public final class ImageBinding: Sendable {
             }
         }
         let isCurrent = state.withLock { state in
-            // If another request for the slot has begun since the task was created, the new task is cancelled.
+            // Another request for the slot may have begun since the task was created. In that case, cancel the new
+            // task.
             guard state.slot.accepts(ticket) else { return false }
             state.task = task
             return true
@@ -104,7 +105,7 @@ public final class ImageBinding: Sendable {
     private func notify() {
         queue.async { [weak self] in
             guard let self else { return }
-            // Pass the current slot, because it may have changed since this closure was queued.
+            // Read `slot` here, not when the closure was queued. Its value may have changed since then.
             changed(slot)
         }
     }

@@ -92,7 +92,7 @@ public final class ImageDiskCache: Sendable {
         }
     }
 
-    /// Removes the record stored for a key.
+    /// Removes the record that is stored for a key.
     func remove(_ key: String) async { await perform { [self] in remove([Self.name(key)]) } }
 
     /// Removes all images in the cache. Keeps other files.
@@ -101,7 +101,8 @@ public final class ImageDiskCache: Sendable {
     public func removeAll() async {
         await perform { [self] in
             state.withLock { $0.index.removeAll() }
-            // If the directory cannot be read now, the next call must read it: its files still count for the limits.
+            // If the directory cannot be read now, its files remain and count towards the limits. So the next call must
+            // read the directory again.
             guard let entries = directory.list() else {
                 state.withLock { $0.isListed = false }
                 return
@@ -163,7 +164,8 @@ public final class ImageDiskCache: Sendable {
     private func list() {
         renew(isCreated: false)
         guard !state.withLock({ $0.isListed }) else { return }
-        // Reading the directory can fail, for example without a free descriptor. The next call then tries again.
+        // Reading the directory can fail, for example if there is no free descriptor. If it fails, the next call tries
+        // again.
         guard let entries = directory.list() else { return }
         directory.removeAbandoned(entries)
         let removed = state.withLock { state -> [String] in

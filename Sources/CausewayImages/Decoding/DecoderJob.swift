@@ -72,7 +72,8 @@ struct DecoderJob: Sendable {
         }
     }
 
-    /// Returns whether the process can decode another image: its reply was read completely.
+    /// Returns whether the process can decode another image. This is possible if the decoder's reply was read
+    /// completely.
     func isReusable(after result: Result<DecodedImage, ImageError>) -> Bool {
         switch result {
         case .success: true

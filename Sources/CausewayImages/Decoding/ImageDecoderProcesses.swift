@@ -83,7 +83,8 @@ public final class ImageDecoderProcesses: ImageDecoding {
         let image: Result<DecodedImage, ImageError> = try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 do {
-                    // The exchange blocks, so it must not run in Swift's thread pool.
+                    // The exchange with the decoder blocks a thread. So use a separate thread, and not Swift's thread
+                    // pool.
                     try System.startThread(named: "image-decoder") {
                         continuation.resume(returning: job.exchange(with: process))
                     }

@@ -24,12 +24,13 @@ extension ImageDecoding {
     public func releaseMemory() {}
 }
 
-/// Information about an image's use, for the decoder.
+/// Hints for the decoder about the use of an image.
 public struct ImageDecodingHints: Hashable, Sendable {
-    /// The needed size; `nil` for the full size. The decoder may return an image smaller than the file's, but not below
-    /// this size.
+    /// The size that the program needs; `nil` for the full size.
+    ///
+    /// The decoder may return a smaller image than the file contains, but never a smaller image than this size.
     public var wanted: PixelSize?
-    /// Whether the file is still loading. The result is then shown as a preview.
+    /// Whether the file is still loading. If so, the decoded image is shown as a preview.
     public var isPreview = false
     /// The image's priority.
     public var priority = ImagePriority.normal

@@ -2,7 +2,7 @@ internal import CausewayImageFormats
 internal import CausewaySystem
 internal import Foundation
 
-/// The bytes of an incomplete response, and the validator to fetch the rest.
+/// The bytes of an incomplete response, and the validator for requesting the remaining bytes.
 struct PartialContent: Sendable {
     var bytes: [UInt8]
     /// The content's validator, sent as `If-Range`.
@@ -37,7 +37,7 @@ final class ContentCollector: Sendable {
 
     /// The response head.
     var head: ResponseHead? { state.withLock { $0.head } }
-    /// The content received so far, including the earlier attempt's content.
+    /// The content received so far. It begins with the content of the earlier attempt that this request continues.
     var bytes: [UInt8] { state.withLock { $0.bytes } }
     /// The error that stopped the response.
     var failure: ImageError? { state.withLock { $0.failure } }
@@ -55,7 +55,7 @@ final class ContentCollector: Sendable {
 
     private func begin(_ head: ResponseHead) -> Bool {
         state.withLock { state in
-            // With multipart/x-mixed-replace, a second response replaces the first response.
+            // A multipart/x-mixed-replace stream has several responses. Each new response replaces the previous one.
             state = State(head: head)
             switch head.status {
             case 200...205, 207...299: break
@@ -99,7 +99,7 @@ final class ContentCollector: Sendable {
     }
 }
 
-/// An update on arriving content.
+/// A report about the content of an image that is still arriving.
 enum ContentUpdate: Sendable {
     /// The number of received bytes, and the total if known.
     case progress(received: Int, expected: Int?)

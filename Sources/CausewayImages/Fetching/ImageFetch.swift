@@ -29,12 +29,12 @@ struct ResponseHead: Sendable {
 struct FetchSink: Sendable {
     /// Receives the head. Returns whether to load the content.
     let head: @Sendable (ResponseHead) -> Bool
-    /// Receives a content piece. Returns whether to continue.
+    /// Receives a piece of the content. Returns whether the transfer should continue.
     let piece: @Sendable (Data) -> Bool
 }
 
-/// Sends a request, and passes its response to a ``FetchSink``. Throws if the transfer fails. Does not throw if the
-/// sink stops the transfer. Tests can use another function instead.
+/// A function that sends a request and passes the response to a ``FetchSink``. Throws if the transfer fails. It is no
+/// error if the sink stops the transfer. Tests can supply another function.
 typealias ImageFetch = @Sendable (URLRequest, FetchSink) async throws -> Void
 
 /// One fetch through a session.
@@ -42,7 +42,7 @@ final class SessionFetch: NSObject, URLSessionDataDelegate, Sendable {
     private struct State {
         var continuation: CheckedContinuation<Void, any Error>?
         var isStopped = false
-        /// The result of a task that ended before the caller began to wait, for example after a cancellation.
+        /// The result of a task that ended before the caller began to wait for it, for example after a cancellation.
         var end: Result<Void, any Error>?
     }
 

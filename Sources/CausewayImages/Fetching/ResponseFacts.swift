@@ -17,7 +17,8 @@ extension ResponseHead {
     /// Whether the response may be stored (RFC 9111 §5.2.2.5).
     var permitsStoring: Bool { directives["no-store"] == nil && fields["vary"]?.contains("*") != true }
 
-    /// When the response becomes stale, in seconds since 1970 (RFC 9111 §4.2); `nil` if each use requires validation.
+    /// Returns the time when the response becomes stale, in seconds since 1970 (RFC 9111 §4.2). Returns `nil` if every
+    /// use of the response requires validation.
     func expires(now: Int64) -> Int64? {
         let directives = directives
         guard directives["no-cache"] == nil else { return nil }

@@ -19,7 +19,7 @@ extension ImageLoader {
         return try await gate.run(context.priority) {
             for _ in 1..<max(configuration.attemptCount, 1) {
                 do { return try await attempt(request, record, context) } catch let error as URLError {
-                    // Try again only if the next attempt can resume this attempt.
+                    // Try again only if the next attempt can continue where this attempt ended.
                     guard Self.mayContinue(error), partials.withLock({ $0.value(for: key, now: now()) }) != nil else {
                         throw error
                     }
@@ -64,7 +64,8 @@ extension ImageLoader {
             return try await attempt(request, record, context)
         }
         if let failure = collector.failure { throw failure }
-        // A server may send less than the requested range (RFC 9110 §15.3.7). Another attempt requests the rest.
+        // A server may send less than the requested range (RFC 9110 §15.3.7). Fail this attempt; the next one requests
+        // the rest.
         if head.status == 206, let total = head.contentRange?.total, collector.bytes.count < total {
             keep(collector.resumable, for: key)
             throw URLError(.networkConnectionLost)

@@ -7,7 +7,7 @@ extension ImageLoader {
 
     /// Loads an image's bytes from the disk or the server, and decodes them.
     func make(_ request: ImageRequest, _ context: ImageContext) async throws -> LoadedImage {
-        // Only the newest preview is worth decoding.
+        // Keep only the newest preview. Older previews are not worth decoding.
         let (previews, feed) = AsyncStream<[UInt8]>.makeStream(bufferingPolicy: .bufferingNewest(1))
         defer { feed.finish() }
         // If this function throws, Swift cancels the child task that decodes the previews.
@@ -64,7 +64,7 @@ extension ImageLoader {
         hints.isPreview = isPreview
         hints.priority = priority
         let decoded = try await decoder.decode(bytes, hints)
-        // Do not keep an incomplete image on disk: another attempt may load the complete image.
+        // Do not keep an incomplete image in the disk cache, because another attempt may load the complete image.
         if decoded.isIncomplete, !isPreview { await configuration.disk?.remove(request.contentKey) }
         var bitmap = decoded.bitmap
         for processor in request.processors {

@@ -15,8 +15,8 @@ internal import Foundation
 public final class ImageLoader: Sendable {
     /// Loader options.
     public struct Configuration: Sendable {
-        /// Limits for the memory cache, which contains decoded images. With cost 0, the cache keeps no images; they are
-        /// then decoded again from the disk cache, if there is one.
+        /// Limits for the memory cache of decoded images. If the cost limit is 0, the cache keeps no images. An image
+        /// is then decoded again from the disk cache, if there is one.
         public var memory = ImageCacheLimits()
         /// The disk cache; `nil` for none, which is the default.
         public var disk: ImageDiskCache?

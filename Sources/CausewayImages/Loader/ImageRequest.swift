@@ -26,7 +26,7 @@ public struct ImageRequest: Hashable, Sendable {
     public var processors: [ImageProcessor]
     /// The priority. An ``ImageTask`` can change it later.
     public var priority: ImagePriority
-    /// Which cached copies may be used.
+    /// Which caches the loader may use for this request.
     public var cachePolicy = CachePolicy.standard
     /// Whether to decode previews of a progressive JPEG image while its bytes arrive.
     public var wantsPreviews = false
@@ -70,7 +70,8 @@ struct ImageKey: Hashable, Sendable {
 /// An image's origin.
 public enum ImageOrigin: String, Hashable, Sendable {
     case memory
-    /// A file in the disk cache. The server may have confirmed with status 304 that the file is current.
+    /// The image comes from a file in the disk cache. The server may have confirmed with status 304 that the file is
+    /// current.
     case disk
     case network
 }
@@ -79,7 +80,7 @@ public enum ImageOrigin: String, Hashable, Sendable {
 public struct LoadedImage: Hashable, Sendable {
     /// The URL.
     public var url: URL
-    /// The pixels, after all processors.
+    /// The pixels, after all image processors have run.
     public var bitmap: Bitmap
     /// The file's format.
     public var format: ImageFormat
@@ -107,7 +108,7 @@ public struct LoadedImage: Hashable, Sendable {
     public var isFromCache: Bool { origin != .network }
 }
 
-/// An update on a loading image.
+/// An update while an image loads.
 public enum ImageUpdate: Sendable {
     /// The number of received bytes, and the total if known.
     case progress(received: Int, expected: Int?)

@@ -35,8 +35,8 @@ final class PriorityGate: Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let outcome = state.withLock { state -> Result<Void, any Error>? in
-                    // If the cancellation handler ran before the job was queued, it found no job to cancel. It does not
-                    // run again, so check for the cancellation here.
+                    // The cancellation handler may have run before the job was queued. It then found no job to cancel,
+                    // and it does not run again. So check for the cancellation here.
                     if Task.isCancelled { return .failure(CancellationError()) }
                     if state.line.arrived(id, priority.value) { return .success(()) }
                     state.callers[id] = continuation
@@ -46,7 +46,8 @@ final class PriorityGate: Sendable {
             }
         } onCancel: {
             let caller = state.withLock { state -> CheckedContinuation<Void, any Error>? in
-                // A job that was admitted before the cancellation no longer waits. Its work detects the cancellation.
+                // If the job was already admitted, it is not in the queue any more. In that case, the job's own work
+                // must notice the cancellation.
                 state.line.abandoned(id) ? state.callers.removeValue(forKey: id) : nil
             }
             caller?.resume(throwing: CancellationError())

@@ -9,7 +9,7 @@ final class SharedJobs<Key: Hashable & Sendable, Value: Sendable, Update: Sendab
     /// Values passed to a job: its priority, and a function that sends updates to its callers.
     struct Context: Sendable {
         let priority: PriorityCell
-        /// Sends an update to all callers.
+        /// Sends an update to all callers that wait for the job.
         let report: @Sendable (Update) -> Void
     }
 
@@ -47,7 +47,7 @@ final class SharedJobs<Key: Hashable & Sendable, Value: Sendable, Update: Sendab
         return try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 enter(key, id, priority.value, Caller(continuation: continuation, update: update), work)
-                // If the priority changed before the caller was registered, the observer had no effect. So apply the
+                // If the priority changed before the caller was registered, the observer did nothing. So apply the
                 // current priority now.
                 apply { $0.prioritize(id, priority.value) }
             }
@@ -65,8 +65,8 @@ final class SharedJobs<Key: Hashable & Sendable, Value: Sendable, Update: Sendab
         var change = JobTable<Key>.Change.none
         let cell = PriorityCell(priority)
         let place = state.withLock { state -> (job: UInt64, isNew: Bool)? in
-            // If the cancellation handler ran before the caller was registered, it found no caller to resume. It does
-            // not run again, so check for the cancellation here.
+            // The cancellation handler may have run before the caller was registered. It has then found no caller to
+            // resume, and it does not run again. So check here whether the task was cancelled.
             if Task.isCancelled { return nil }
             state.callers[id] = caller
             let place = state.table.join(key, as: id, priority: priority)

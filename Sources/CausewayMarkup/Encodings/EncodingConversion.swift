@@ -24,7 +24,8 @@ internal import CCausewayLinux
         var buffer = [UInt8](repeating: 0, count: 4096)
         while start < input.count {
             var (read, written) = (0, 0)
-            // The pointers are valid during the call, with the counts beside them.
+            // Both pointers are used only during this call. They are valid for the byte counts that are passed with
+            // them.
             let result = unsafe input[start...].withUnsafeBufferPointer { source in
                 unsafe buffer.withUnsafeMutableBufferPointer { target in
                     unsafe causeway_text_convert(

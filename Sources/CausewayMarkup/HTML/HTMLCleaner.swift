@@ -13,7 +13,7 @@ package struct HTMLCleaner {
     private let rules: HTMLAttributeRules
     private let maximumByteCount: Int
     private var output: [UInt8] = []
-    /// The open element whose content is dropped.
+    /// The name of the open element whose content is being removed. `nil` if there is none.
     private var dropped: String?
     private var elements = HTMLOpenElements()
     /// The open SVG and MathML elements, outermost first.

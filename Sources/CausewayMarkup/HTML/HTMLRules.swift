@@ -27,7 +27,7 @@ enum HTMLRules {
     /// Elements whose tags are removed. Browsers that run scripts read the content of `noscript` as text.
     static let unwrappedElements = set("noscript")
 
-    /// Elements that do not separate words.
+    /// Inline elements. Their tags do not separate words.
     static let inlineElements = set(
         """
         a abbr acronym b big cite code del dfn em font i ins kbd mark q s samp small span strike strong sub sup tt u var
@@ -113,7 +113,8 @@ enum HTMLRules {
         separators stretchy bevelled close notation open src symmetric
         """)
 
-    /// Whether an animation may change an attribute. Only attributes that are permitted with every value may change.
+    /// Returns whether an animation may change an attribute. An animation may change only attributes for which every
+    /// value is permitted.
     static func mayAnimate(_ name: String) -> Bool { foreignAttributes.contains(name) && !references.contains(name) }
 
     /// CSS properties that are permitted with every harmless value.

@@ -1,7 +1,7 @@
 /// Sanitizes style attributes: removes declarations that could load a resource, or move or cover other parts of the
 /// page.
 enum HTMLStyle {
-    /// Returns the safe declarations, as "name: value;" with single spaces between them.
+    /// Returns the safe declarations of a style attribute, as "name: value;" with single spaces between them.
     ///
     /// - Parameter style: The attribute's value, with references decoded.
     static func clean(_ style: String) -> String {
@@ -88,7 +88,8 @@ enum HTMLStyle {
         }
     }
 
-    /// Returns whether a word is a colour, or a length with at most two digits before and after the decimal point.
+    /// Returns whether a word is a colour or a length. A length may have at most two digits before the decimal point
+    /// and two digits after it.
     private static func isMeasure(_ word: Substring) -> Bool {
         if word.first == "#" { return word.dropFirst().allSatisfy { $0.isASCII && $0.isHexDigit } && word.count > 1 }
         if word.hasPrefix("rgb(") { return true }

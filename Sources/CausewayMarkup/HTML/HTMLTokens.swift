@@ -1,4 +1,4 @@
-/// A tag's attribute, with the value as written.
+/// An attribute of a tag. The value is stored as written in the document.
 package struct HTMLAttribute: Equatable, Sendable {
     package var name: String
     package var value: String
@@ -13,8 +13,8 @@ package enum HTMLToken: Equatable, Sendable {
     case start(name: String, [HTMLAttribute], isEmpty: Bool)
     case end(name: String)
 
-    /// The number of tags, attributes and character references in the token. An attribute with a long value counts
-    /// several times, because the value's bytes are read again after the tokenizer, for example to sanitize the value.
+    /// The processing cost: the number of tags, attributes and character references in the token. A long attribute
+    /// value counts several times, because later steps, such as sanitizing, read its bytes again.
     package var cost: Int {
         switch self {
         case .text(let bytes): bytes.count { $0 == 0x26 }
@@ -34,8 +34,8 @@ package enum HTMLToken: Equatable, Sendable {
 package struct HTMLTokens: Sendable {
     private let bytes: [UInt8]
     private var index = 0
-    /// Whether a search has found no comment end in the rest of the fragment. The search is then not repeated at later
-    /// comment starts.
+    /// Whether a search has shown that the rest of the fragment contains no end of a comment. If so, later comment
+    /// starts need no new search.
     private var hasNoCommentEnd = false
     private let lastTagEnd: Int
     /// The name of the start tag just read, if all up to its end tag is text (WHATWG HTML §13.2.5.2, §13.2.5.3).
@@ -183,7 +183,7 @@ package struct HTMLTokens: Sendable {
         _ = value()
     }
 
-    /// Skips a value and returns its byte range; empty if the attribute has no value.
+    /// Skips an attribute value, and returns its byte range. If the attribute has no value, the range is empty.
     private mutating func value() -> Range<Int> {
         skipSpace()
         guard index < bytes.count, bytes[index] == 0x3D else { return index..<index }

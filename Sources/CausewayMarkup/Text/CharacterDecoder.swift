@@ -4,14 +4,19 @@ package protocol CharacterConversion {
     mutating func convert(_ bytes: [UInt8], into text: inout [UInt8]) -> Int
 }
 
-/// Detects a document's encoding and converts the document to UTF-8, in pieces (RFC 7303 §3).
+/// Detects a document's encoding and converts the document to UTF-8, piece by piece (RFC 7303 §3).
 ///
-/// The first of these determines the encoding: a byte order mark, zero bytes that show UTF-16 or UTF-32, the response's
-/// charset, the XML declaration. Without them the encoding is UTF-8.
+/// The decoder looks for these signs of an encoding, in this order:
+/// - a byte order mark
+/// - zero bytes that indicate UTF-16 or UTF-32
+/// - the charset in the response
+/// - the XML declaration
 ///
-/// If a document turns out not to be UTF-8, the decoder switches to the declared encoding, because many servers state
-/// UTF-8 for all documents. Without a declaration, malformed UTF-8 bytes are read as windows-1252, because such
-/// documents usually contain it.
+/// The first sign that is present determines the encoding. Without any sign, the encoding is UTF-8.
+///
+/// Many servers state UTF-8 for all documents. So if a document turns out not to be UTF-8, the decoder switches to the
+/// encoding in the document's declaration. Without a declaration, the decoder reads malformed UTF-8 bytes as
+/// windows-1252, because such documents usually contain it.
 package struct CharacterDecoder {
     private enum Form {
         case undecided
@@ -35,15 +40,15 @@ package struct CharacterDecoder {
     private var alternative: String?
     /// Whether non-ASCII characters were read as UTF-8.
     private var hasSequences = false
-    /// The first encoding name, if the content has shown that it is wrong: the name from the response or the
-    /// declaration, or the assumed UTF-8.
+    /// The first encoding name, if the content has shown that it is wrong. This name comes from the response or the
+    /// declaration, or is the assumed UTF-8.
     package private(set) var wrongName: String?
     /// The number of malformed bytes, code units or characters.
     private var malformedByteCount = 0
     /// Whether bytes were malformed.
     package var isMalformed: Bool { malformedByteCount > 0 }
-    /// Whether there are more malformed bytes than `maximumMalformedByteCount`. The rest of the document is then not
-    /// read, because a malformed byte takes more time than a valid character.
+    /// Whether the document has too many malformed bytes, that is, more than `maximumMalformedByteCount`. The rest of
+    /// the document is then not read, because a malformed byte takes more time than a valid character.
     package var isExhausted: Bool { malformedByteCount > Self.maximumMalformedByteCount }
     /// An unsupported encoding name. The document is then read as UTF-8.
     package private(set) var unknownName: String?
@@ -84,7 +89,7 @@ package struct CharacterDecoder {
         }
     }
 
-    /// Returns whether these first bytes of a document suffice to determine its encoding.
+    /// Returns whether the first bytes of a document suffice to determine its character encoding.
     private static func endsHead(_ bytes: [UInt8]) -> Bool {
         guard bytes.count >= 4 else { return false }
         // While only byte order marks have arrived, wait for more bytes. All marks are removed when the encoding is
@@ -133,8 +138,9 @@ package struct CharacterDecoder {
         // windows-1252. The UTF-8 decoder reads malformed bytes as windows-1252.
         case "utf-8", "utf8", "unicode-1-1-utf-8", "us-ascii", "ascii", "ansi-x3.4-1968": form = .utf8
         case "iso-8859-1", "latin1", "latin-1", "l1", "cp819", "iso-ir-100", "windows-1252": form = .windows1252
-        // A UTF-16 or UTF-32 document has a byte order mark or zero bytes at its start, and was recognized by them.
-        // This document has neither, so the stated encoding is wrong, for example copied from another document.
+        // A real UTF-16 or UTF-32 document begins with a byte order mark or contains zero bytes at its start, and
+        // earlier code has recognized it. This document has neither. So the encoding that it declares is wrong, for
+        // example copied from another document.
         case "utf-16", "utf-16le", "utf-16be", "utf-32", "ucs-2", "ucs-4": form = .utf8
         default:
             guard let conversion = lookup(wanted) ?? lookup(EncodingName.canonical(wanted)) else { return false }
@@ -201,7 +207,7 @@ package struct CharacterDecoder {
 
     private mutating func convertUTF8(isLast: Bool, into text: inout [UInt8]) {
         var index = 0
-        // Copy valid bytes in runs.
+        // Copy runs of valid bytes at once, not byte by byte.
         var start = 0
         while index < waiting.count {
             if waiting[index] < 0x80 {
@@ -280,7 +286,7 @@ package struct CharacterDecoder {
     }
 }
 
-/// UTF-8 sequences (RFC 3629 §4).
+/// Functions for UTF-8 sequences (RFC 3629 §4).
 enum UTF8Sequence {
     /// Returns the byte count of the valid UTF-8 sequence at an index; 0 if there is none.
     static func byteCount(_ bytes: [UInt8], at index: Int) -> Int {
@@ -291,7 +297,7 @@ enum UTF8Sequence {
         return count
     }
 
-    /// Returns whether the bytes from an index to the end are the beginning of a UTF-8 sequence that lacks bytes.
+    /// Returns whether the bytes from an index to the end are an incomplete UTF-8 sequence.
     static func isIncomplete(_ bytes: [UInt8], at index: Int) -> Bool {
         let count = length(bytes[index])
         let available = bytes.count - index

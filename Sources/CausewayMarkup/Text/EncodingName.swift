@@ -7,8 +7,8 @@ enum EncodingName {
         for (prefix, standard) in prefixes where rest.starts(with: prefix) {
             let number = rest.dropFirst(prefix.count).drop { $0 == 0x2D }
             guard let first = number.first, first >= 0x30, first <= 0x39 else { continue }
-            // Only the code pages 1250 to 1259 get the prefix "windows-". Other names, such as "cp437", stay as they
-            // are.
+            // The prefix "windows-" is used only for the code pages 1250 to 1259. Other names, such as "cp437", stay
+            // unchanged.
             if standard == "windows-", !number.starts(with: "125".utf8) || number.count != 4 { continue }
             return standard + String(decoding: number, as: UTF8.self)
         }

@@ -50,7 +50,7 @@ package struct Reference: Equatable, Sendable {
         guard let base, !base.isEmpty, text.utf8.count <= maximumByteCount else { return text }
         guard !text.isEmpty else { return base }
         var target = Reference(text)
-        // "http:///host/" has an empty authority. It means "http://host/".
+        // In "http:///host/", the authority is empty. Like browsers, treat this as "http://host/".
         if target.scheme != nil, target.authority?.isEmpty == true, target.schemeName != "file" {
             let rest = target.path.utf8.drop { $0 == 0x2F }
             return String(target.scheme ?? "") + "://" + String(Substring(rest)) + target.tail
@@ -86,7 +86,7 @@ package struct Reference: Equatable, Sendable {
         }
         guard hasDots || path.utf8.last == 0x2E else { return String(path) }
         let bytes = Array(path.utf8)
-        // The kept segments, each followed by its slash.
+        // The segments of the path that remain, each with its trailing slash.
         var kept: [UInt8] = []
         var start = 0
         while start < bytes.count {
@@ -140,7 +140,7 @@ package struct Reference: Equatable, Sendable {
     package static func isSafe(_ text: String) -> Bool {
         var scheme: [UInt8] = []
         var mayBeScheme = true
-        // Ignore spaces and control characters, because browsers remove them.
+        // Skip spaces and control characters, because browsers remove them from URLs.
         for byte in text.utf8 where byte > 0x20 && byte != 0x7F {
             switch byte {
             case 0x2F: return true

@@ -10,10 +10,10 @@ struct XMLElementStack: Sendable {
     private var open: [Element] = []
     /// The open elements beyond the depth limit.
     private var skipped: [String] = []
-    /// The number of elements in `skipped` by name. If an end tag's name is missing here, no element in `skipped`
-    /// matches the tag, and `skipped` is not searched.
+    /// How many elements in `skipped` have each name. If this table does not contain an end tag's name, `skipped` need
+    /// not be searched.
     private var counts: [String: Int] = [:]
-    /// The declared prefixes, from the outermost declaration to the innermost declaration.
+    /// The declared prefixes, with the outermost declaration first.
     private var prefixes: [String] = ["xml"]
     private var namespaces: [String: [String]] = ["xml": [XMLElementStack.xml]]
     /// The default namespaces, for names without a prefix.
@@ -30,8 +30,8 @@ struct XMLElementStack: Sendable {
     /// The name of the innermost open element within the depth limit.
     var innermost: XMLName? { open.last?.name }
 
-    /// Whether the current content is reported to the caller: it is inside an element, and all open elements are within
-    /// the depth limit.
+    /// Whether the parser reports the current content to the caller. The content must be inside an element, and no open
+    /// element may be beyond the depth limit.
     var isReported: Bool { !open.isEmpty && skipped.isEmpty }
 
     /// The number of open elements.
@@ -46,12 +46,13 @@ struct XMLElementStack: Sendable {
         counts[name, default: 0] += 1
     }
 
-    /// Closes elements beyond the depth limit. Returns `false` if the end tag does not belong to one of them: it may
+    /// Closes elements beyond the depth limit. Returns `false` if the end tag belongs to none of them. The tag may
     /// belong to an element within the limit, or to no open element.
     mutating func closeSkipped(_ name: String) -> Bool {
         guard !skipped.isEmpty else { return false }
         guard counts[name] != nil else {
-            // The end tag of an element within the limit also closes the elements beyond the limit.
+            // If the end tag closes an element within the depth limit, it also closes all skipped elements inside that
+            // element. So clear the list of skipped elements.
             if count(closedBy: name) != nil { (skipped, counts) = ([], [:]) }
             return false
         }
@@ -68,8 +69,10 @@ struct XMLElementStack: Sendable {
         if counts.values[index] == 0 { counts.remove(at: index) }
     }
 
-    /// Declares the namespaces in an element's attributes. Returns the number of namespace declarations before these,
-    /// which ``open(_:written:since:)`` needs.
+    /// Declares the XML namespaces that an element's attributes define.
+    ///
+    /// Returns the number of namespaces that were declared before this element. The caller passes this number to
+    /// ``open(_:written:since:)``.
     mutating func declare(_ attributes: [(name: String, value: String)]) -> Int {
         let mark = prefixes.count
         for (name, value) in attributes where name.hasPrefix("xmlns") {
@@ -106,9 +109,10 @@ struct XMLElementStack: Sendable {
         return element.name
     }
 
-    /// Returns how many elements within the depth limit an end tag closes; `nil` if it closes none.
+    /// Returns the number of open elements that an end tag closes; `nil` if it closes none. Elements beyond the depth
+    /// limit do not count.
     func count(closedBy name: String) -> Int? {
-        // The loop is short, because the depth limit also limits the number of elements in `open`.
+        // This loop is short. The depth limit also limits the number of elements in `open`.
         for (distance, element) in open.reversed().enumerated() where element.written == name { return distance + 1 }
         return nil
     }

@@ -3,7 +3,7 @@
 struct XMLEntities: Sendable {
     /// Maximum entity name length in bytes.
     static let nameByteCount = 64
-    /// Maximum nesting depth of entity references in entity values. A deeper reference ends the expansion with
+    /// Maximum nesting depth of entity references inside entity values. At a deeper reference, the expansion stops with
     /// ``Problem/tooLarge(_:)``.
     static let depth = 8
 
@@ -11,8 +11,8 @@ struct XMLEntities: Sendable {
     private var declared: [String: [UInt8]] = [:]
     /// The first document type declaration as written, without its internal subset; `nil` if there is none.
     private(set) var documentType: String?
-    /// Whether entities can be declared in a place that is not read, for example in an external file. A reference to an
-    /// undeclared entity is then not reported as a problem.
+    /// Whether the document may declare entities where the reader does not look, for example in an external file. In
+    /// that case, a reference to an undeclared entity is not reported as a problem.
     private var hasExternalDeclarations = false
     private var budget: Int
 
@@ -135,8 +135,8 @@ struct XMLEntities: Sendable {
         guard let value = declared[name], depth < Self.depth else { return false }
         var index = 0
         while index < value.count {
-            // Reduce the expansion budget for each byte and each reference in the value, so that references to empty
-            // entities count too.
+            // Reduce the expansion budget by one for each byte and for each reference in the value. References to empty
+            // entities therefore count too.
             budget -= 1
             guard budget > 0 else { return false }
             let byte = value[index]

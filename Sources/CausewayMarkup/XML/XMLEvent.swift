@@ -4,7 +4,7 @@ package struct XMLName: Hashable, Sendable {
     package var prefix: String
     /// The name without its prefix, as written.
     package var local: String
-    /// The namespace bound to the prefix; empty if there is none.
+    /// The namespace that belongs to the prefix; empty if there is none.
     package var namespace: String
 
     /// Creates a name from its parts.
@@ -76,7 +76,7 @@ package struct XMLProblem: Hashable, Sendable, CustomStringConvertible {
 package struct XMLWork: Hashable, Sendable {
     /// The number of reading steps. A step reads one byte, or several bytes at once.
     package var stepCount = 0
-    /// The number of tags, attributes, references and instructions read.
+    /// The number of tags, attributes, references and processing instructions that were read.
     package var markupCount = 0
 }
 
@@ -84,12 +84,13 @@ package struct XMLWork: Hashable, Sendable {
 package struct XMLLimits: Hashable, Sendable {
     /// Maximum element depth. Deeper elements are skipped.
     package var depth = 128
-    /// Maximum nesting depth of skipped elements, in addition to ``depth``. Deeper elements end the document.
+    /// Maximum nesting depth of skipped elements. It is added to ``depth``. An element that is nested more deeply than
+    /// both limits permit ends the document.
     package var skippedDepth = 4096
     /// Maximum element name length in bytes. The rest is cut off.
     package var nameByteCount = 1024
-    /// Maximum number of tags, attributes, instructions and uncommon references. Exceeding the limit ends the document.
-    /// These parts have their own limit because each of them takes more time than plain text of the same length.
+    /// Maximum number of tags, attributes, instructions and uncommon references. If a document exceeds it, the document
+    /// ends there. These parts have a separate limit, because they take more time than plain text of the same length.
     package var markup = 1_500_000
     /// Maximum bytes per tag. A longer tag is skipped.
     package var tagByteCount = 64 * 1024

@@ -23,7 +23,7 @@ extension XMLReader {
         }
     }
 
-    /// Processes the byte after a "<" that does not start markup. This byte may itself start markup or a reference.
+    /// Processes the byte after a "<" that begins no markup. The byte itself can begin markup or a reference.
     private mutating func reread(_ byte: UInt8, _ handler: Handler) {
         if byte == 0x3C || byte == 0x26 {
             start = lastPlace
@@ -58,7 +58,7 @@ extension XMLReader {
         }
     }
 
-    /// Whether the markup read so far is a prefix of "!DOCTYPE", ignoring case.
+    /// Whether the markup read so far can be the start of "!DOCTYPE". The comparison ignores case.
     private var mayBeDeclaration: Bool {
         pending.count <= Self.declarationStart.count
             && zip(pending, Self.declarationStart).allSatisfy { $0 == $1 || $0 | 0x20 == $1 }
@@ -107,7 +107,7 @@ extension XMLReader {
         case quote where quote != 0: state = .declaration(quote: 0)
         case _ where quote != 0: break
         case 0x22: state = .declaration(quote: byte)
-        // An apostrophe in a comment is not a quotation mark.
+        // Inside a comment, an apostrophe is not a quotation mark.
         case 0x27 where !isInComment: state = .declaration(quote: byte)
         case 0x5B: progress += 1
         case 0x5D: progress = max(0, progress - 1)
@@ -163,15 +163,15 @@ extension XMLReader {
         }
     }
 
-    /// Returns whether `byte` comes directly before the tag's latest byte, apart from white space. This is checked for
-    /// a quotation mark, because it starts a value only after "=".
+    /// Returns whether `byte` precedes the tag's latest byte, with only white space between them. The caller checks
+    /// this for a quotation mark, which starts a value only after "=".
     private func follows(_ byte: UInt8) -> Bool {
         var index = pending.count - 2
         while index >= 0, XMLCharacters.isSpace(pending[index]) { index -= 1 }
         return index >= 0 && pending[index] == byte
     }
 
-    /// Skips a tag that exceeds the length limit.
+    /// Skips a byte of a tag that exceeds the length limit. The reader skips the rest of such a tag.
     mutating func skipTag(_ byte: UInt8, quote: UInt8) {
         if quote != 0 {
             if byte == quote { state = .skippedTag(quote: 0) }

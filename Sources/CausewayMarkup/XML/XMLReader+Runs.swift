@@ -15,8 +15,10 @@ extension XMLReader {
         return index
     }
 
-    /// Whether "&" at an index can be processed like any other character. This is so if it does not begin a reference,
-    /// and if the list of problems is full, so that this violation is not recorded.
+    /// Returns whether the "&" at `index` can be processed like any other character.
+    ///
+    /// This is possible if no reference begins there, and if the list of problems is full. The violation would then not
+    /// be recorded anyway.
     func isPlainAmpersand(_ bytes: [UInt8], at index: Int) -> Bool {
         guard index + 1 < bytes.count, problems.count >= limits.problems else { return false }
         return !XMLCharacters.isReferenceStart(bytes[index + 1])
@@ -38,8 +40,8 @@ extension XMLReader {
         return index
     }
 
-    /// Whether "]" at an index must be read on its own, because "]]>" may begin at this index or at the next one. Any
-    /// other "]" is text.
+    /// Returns whether the "]" at `index` must be processed separately. This is so if "]]>" may begin at this index or
+    /// at the next one. Any other "]" is plain text.
     private func mayEndSection(_ bytes: [UInt8], at index: Int) -> Bool {
         guard index + 1 < bytes.count else { return true }
         guard bytes[index + 1] == 0x5D, index + 2 < bytes.count else { return bytes[index + 1] == 0x5D }
@@ -71,7 +73,7 @@ extension XMLReader {
     mutating func readInstructionRun(_ bytes: [UInt8], from first: Int) -> Int {
         guard pending.count == 4 else { return first }
         var index = first
-        // A question mark ends the instruction only if ">" follows.
+        // A question mark is the end of the instruction only if the next character is ">".
         while index < bytes.count, bytes[index] != 0x3F || (index + 1 < bytes.count && bytes[index + 1] != 0x3E) {
             index += 1
         }
@@ -79,7 +81,7 @@ extension XMLReader {
         return index
     }
 
-    /// Skips the part of a document type declaration beyond the limit.
+    /// Skips the rest of a document type declaration that exceeds the size limit.
     mutating func readDeclarationRun(_ bytes: [UInt8], from first: Int, quote: UInt8) -> Int {
         guard pending.count >= limits.declarationByteCount else { return first }
         var (index, quote, brackets) = (first, quote, progress)
@@ -102,7 +104,7 @@ extension XMLReader {
         return index
     }
 
-    /// Copies bytes of a tag up to the first byte that may end the tag, or start or end a value.
+    /// Copies bytes of a tag. Stops at the first byte that may end the tag, or may start or end a value.
     mutating func readTagRun(_ bytes: [UInt8], from first: Int, quote: UInt8) -> Int {
         let end = min(bytes.count, first + limits.tagByteCount - min(pending.count, limits.tagByteCount))
         var index = first
@@ -194,7 +196,8 @@ extension XMLReader {
         guard end < limit, let scalar = entities.common(bytes[(first + 1)..<end]) else { return first }
         start = place
         if elements.isReported || elements.innermost == nil { XMLCharacters.append(scalar, to: &text) }
-        // Add the byte count to the column: the reference has no line break and no character of several bytes.
+        // Advance the column by the number of bytes. In a character reference, each character is one byte, and there
+        // are no line breaks.
         place.column += end + 1 - first
         return end + 1
     }

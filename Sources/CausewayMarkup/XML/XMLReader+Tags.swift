@@ -60,8 +60,8 @@ extension XMLReader {
                 written.append((name, attribute(value)))
             }
         }
-        // A namespace declaration counts as two attributes in the document's number of tags, attributes and references,
-        // which is limited.
+        // The limit counts all tags, attributes and references of the document. A namespace declaration counts as two
+        // attributes.
         count(number + written.count { $0.name.utf8.starts(with: Self.declarationName) })
         return written
     }
@@ -150,8 +150,8 @@ extension XMLReader {
     /// Returns a reference's replacement. An unknown reference is kept as written.
     private mutating func expand(_ name: ArraySlice<UInt8>, isTerminated: Bool) -> [UInt8] {
         let isCheap = name.isEmpty || isTerminated && entities.common(name) != nil
-        // Do not count a predefined or numeric reference, because it takes no more time than plain text of the same
-        // length.
+        // Do not count a predefined reference or a numeric reference. Such a reference takes no more time than plain
+        // text of the same length.
         if !isCheap { count() }
         let result = entities.expand(name, isTerminated: isTerminated)
         if let problem = result.problem { note(problem.message, at: start) }

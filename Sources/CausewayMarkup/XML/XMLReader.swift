@@ -19,16 +19,18 @@ package struct XMLReader: Sendable {
         case declaration(quote: UInt8)
     }
 
-    /// Receives the events with their positions. Text that ends at a tag has the tag's position. Other text has the
-    /// position of the last markup or reference before the text's end.
+    /// Receives the XML events with their positions.
+    ///
+    /// If a text ends at a tag, its position is that of the tag. Otherwise, its position is that of the last markup or
+    /// reference before its end.
     package typealias Handler = (XMLEvent, XMLPlace) -> Void
 
-    /// Text is reported when it reaches this byte count.
+    /// When this many bytes of text are collected, the reader reports the text.
     static let textByteCount = 4096
 
     let limits: XMLLimits
     var state = State.text
-    /// The bytes of the current markup.
+    /// The bytes of the tag or other markup that is being read.
     var pending: [UInt8] = []
     /// Characters not yet reported.
     var text: [UInt8] = []
@@ -51,7 +53,7 @@ package struct XMLReader: Sendable {
         entities = XMLEntities(limits: limits)
     }
 
-    /// The next byte's position.
+    /// The position of the byte that is read next.
     package var position: XMLPlace { place }
 
     /// The next byte's position.
@@ -91,10 +93,11 @@ package struct XMLReader: Sendable {
         if text.count >= Self.textByteCount { flush(handler) }
     }
 
-    /// Reads consecutive bytes together if possible, and returns the index after them. Returns `first` if the byte at
-    /// `first` must be read on its own.
+    /// Reads as many bytes as possible in one step. Returns the index after them. If the byte at `first` must be read
+    /// separately, the result is `first`.
     private mutating func readRun(_ bytes: [UInt8], from first: Int, _ handler: Handler) -> Int {
-        // If the previous input ended with "&", and this input does not continue a reference, "&" is text.
+        // The previous input may have ended with "&". If this input does not continue it to a reference, the "&" is
+        // ordinary text.
         if state == .reference, pending.isEmpty, bytes[first] != 0x3B, !XMLCharacters.isReferenceStart(bytes[first]) {
             endReference(terminated: false)
         }
@@ -154,7 +157,7 @@ package struct XMLReader: Sendable {
         problems.append(XMLProblem(place: place ?? self.place, message: message()))
     }
 
-    /// Reports the collected characters.
+    /// Reports the characters that were collected since the last event.
     mutating func flush(_ handler: Handler) {
         guard !text.isEmpty else { return }
         if elements.isReported {

@@ -41,7 +41,7 @@ extension AttemptEnd {
         } else if error.code == .userAuthenticationRequired || error.code == .userCancelledAuthentication {
             self = .response(status: 401)
         } else {
-            // After any other error, for example a timeout, the server may have processed the request.
+            // After any other error, the server may have processed the request. A timeout is an example.
             self = error.code == .cancelled ? .interrupted : .lost
         }
     }

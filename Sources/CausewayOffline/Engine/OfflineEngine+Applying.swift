@@ -4,7 +4,7 @@ internal import Dispatch
 extension OfflineEngine {
     /// Work to do after a change to the queue.
     struct Applied: Sendable {
-        /// The sequence number of the last journal record that the change created; 0 if the change created no records.
+        /// The sequence number of the last journal record that this change created; 0 if it created no record.
         var number: JournalWriter.Number = 0
         var begins: [UInt64] = []
         var asks: [(id: UInt64, status: Int)] = []
@@ -14,10 +14,11 @@ extension OfflineEngine {
         var events: [OfflineEvent] = []
     }
 
-    /// Maximum number of results kept for ``result(of:)``.
+    /// Maximum number of operation results that are kept for ``result(of:)``.
     private static let resultLimit = 256
 
-    /// Changes the queue, and submits the resulting records under the same lock, so that the journal has the same order as the changes.
+    /// Changes the queue, and submits the resulting journal records under the same lock. So the journal has the same
+    /// order as the changes.
     func apply<Failure: Error>(
         _ change: (inout ReplayQueue, ReplayTime) throws(Failure) -> [ReplayEffect]
     ) throws(Failure) -> Applied {
@@ -39,7 +40,8 @@ extension OfflineEngine {
         case .store(let record):
             var operation: UInt64?
             if case .enqueued(let new) = record { operation = new.id }
-            // `frame` never returns `nil` here, because the queue refuses an operation whose record is too long.
+            // `frame` returns `nil` for a record that is too long. This cannot happen here, because the queue refuses
+            // operations with such records.
             guard let frame = Journal.frame(record) else { return }
             applied.number = writer.submit(frame, givingUp: operation)
             if let event = event(of: record, state) { applied.events.append(event) }
@@ -64,8 +66,8 @@ extension OfflineEngine {
         case .edited(let operation): return event(operation.id, .edited)
         case .moved(let id, _), .resumed(let id): return event(id, .moved)
         case .stopped(let id, let reason): return event(id, .stopped(reason))
-        // The events for queued and ended operations are sent later, after these records are stored. The other two
-        // records have no event.
+        // Queued and ended operations have no event here. Their events are sent later, after their records are stored.
+        // The records `header` and `acknowledged` have no event at all.
         case .header, .enqueued, .ended, .acknowledged: return nil
         }
     }
@@ -94,7 +96,8 @@ extension OfflineEngine {
             .storage, "\(JournalDirectory.text(error)): free space or repair the directory; it is tried again")
     }
 
-    /// Reports an ended operation to callers of ``result(of:)`` and to the event streams.
+    /// Reports the result of an operation that has ended. The callers of ``result(of:)`` and the event streams get the
+    /// report.
     private func deliver(_ report: StoredReport) {
         let (result, waiters) = state.withLock { state in
             let last = state.responses.removeValue(forKey: report.id)
@@ -114,8 +117,8 @@ extension OfflineEngine {
         changes.changed { operations }
     }
 
-    /// Returns records for the whole state, and the number of the latest submitted record. The returned records include
-    /// the changes of all records up to this number.
+    /// Returns records for the whole state, and the number of the latest submitted record. The state includes the
+    /// changes of all records up to this number.
     func snapshot() -> (frames: [[UInt8]], last: JournalWriter.Number) {
         let (records, last) = state.withLock { ($0.queue.snapshot, writer.last) }
         return (records.compactMap { Journal.frame($0) }, last)

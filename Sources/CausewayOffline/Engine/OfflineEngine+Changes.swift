@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import Foundation
 
 extension OfflineEngine {
-    /// Methods that can be queued. GET cannot be queued, because the caller needs its response at once.
+    /// The methods of requests that can be queued. GET is not included, because its caller needs the response at once.
     private static let methods: Set<String> = ["POST", "PUT", "PATCH", "DELETE"]
 
     /// Queues an operation. When the call returns, the operation is stored durably, and survives the program's end and
@@ -77,8 +77,8 @@ extension OfflineEngine {
     ) async throws(OfflineError) {
         let message = try await store(freeze(request), request.body, fileHandling)
         let key = Self.newKey()
-        // If the queue has accepted the new request, keep the request's content, even if this call throws. The record
-        // of the change is then stored later, and it refers to the content.
+        // Keep the request's content if the queue has accepted the new request, even if this call throws. The record of
+        // the change refers to this content and is stored later.
         var isTaken = false
         do throws(OfflineError) {
             try await change { (queue, _) throws(ReplayRefusal) in
@@ -154,7 +154,8 @@ extension OfflineEngine {
         _ body: (inout ReplayQueue, ReplayTime) throws(ReplayRefusal) -> [ReplayEffect]
     ) async throws(OfflineError) {
         if writer.failure != nil {
-            // Refuse changes while storage fails, so that the list of unstored records stays bounded.
+            // While writing to storage fails, refuse changes. Otherwise the list of unstored records would grow without
+            // limit.
             do throws(SystemError) { try await writer.retry() } catch { throw Self.storageError(error) }
         }
         let applied: Applied
@@ -207,8 +208,8 @@ extension OfflineEngine {
 }
 
 extension OfflineEngine.State {
-    /// Returns the result of an ended operation; `nil` if it is not known. If the result is no longer in memory, it is
-    /// made from the operation's report, which does not contain the response.
+    /// Returns the result of an ended operation; `nil` if no result is known. If the result is no longer in memory, it
+    /// is made from the operation's report. The report does not contain the response.
     func known(_ id: UInt64) -> OfflineResult? {
         if let result = results[id] { return result }
         guard !settling.contains(id) else { return nil }

@@ -32,8 +32,8 @@ extension OfflineEngine {
             fields.append(StoredMessage.Field(name: "Content-Type", value: form.contentType))
             stored = try await store(try await bytes(of: form))
         }
-        // The engine recognizes a URL by the text's beginning. A path that begins in the same way gets a slash in
-        // front, so that it is not mistaken for a URL. The slash does not change the request.
+        // The engine recognizes a URL by its first characters. So put a slash in front of a path that begins like a
+        // URL. The slash does not change the request.
         let target = !frozen.isAbsolute && Self.isAbsolute(frozen.target) ? "/" + frozen.target : frozen.target
         let size = fields.reduce(target.utf8.count) { $0 + $1.name.utf8.count + $1.value.utf8.count }
         guard size <= Self.headByteCount else {
@@ -103,7 +103,7 @@ extension OfflineEngine {
         }
     }
 
-    /// Removes a stored content that no operation uses.
+    /// Removes stored content if no operation uses it. The caller has checked this.
     func remove(_ body: StoredMessage.Body) async {
         guard case .file(let name, _) = body else { return }
         _ = try? await writer.perform { (medium) throws(SystemError) in medium.remove(name) }
@@ -178,7 +178,7 @@ extension OfflineEngine {
     }
 }
 
-/// A server other than the client's own, in its text form for the journal.
+/// A server other than the client's default server, in the text form that the journal stores.
 private struct Place {
     var host: String?
     var port: Int?

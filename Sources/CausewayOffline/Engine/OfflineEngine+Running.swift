@@ -55,7 +55,8 @@ extension OfflineEngine {
 
     // MARK: One attempt
 
-    /// Sends an operation after the journal has stored its record `began`, and applies the result.
+    /// Sends an operation, and applies the result. The operation is sent only after the journal has stored the record
+    /// `began`.
     private func attempt(_ id: UInt64, after number: JournalWriter.Number) async {
         let interrupt = Signal()
         let operation = state.withLock { state in
@@ -139,8 +140,8 @@ extension OfflineEngine {
         var isFull = false
         let applied = apply { (queue, now) throws(Never) in
             let effects = queue.resolved(id, decision, status: status, at: now, jitter: jitter)
-            // If the resolver has returned a new request, its operation is stopped only because that request exceeds a
-            // limit.
+            // The resolver has returned a new request, but the operation is stopped. The reason is that the request
+            // exceeds a limit.
             if case .rewrite = decision, case .stopped = queue.phase(id) { isFull = true }
             return effects
         }
@@ -174,8 +175,9 @@ extension OfflineEngine {
 
     // MARK: Storing the ends of operations
 
-    /// Waits until a change is stored, and completes it. If the change cannot be stored, reports the failure, and keeps
-    /// the change for ``settleAgain()``.
+    /// Waits until a change is stored, then completes it.
+    ///
+    /// If the change cannot be stored, reports the failure and keeps the change for ``settleAgain()``.
     private func settleOrKeep(_ applied: Applied) async {
         do throws(OfflineError) {
             try await settle(applied)

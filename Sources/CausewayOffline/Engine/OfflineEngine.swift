@@ -20,7 +20,7 @@ public final class OfflineEngine: Sendable {
 
     /// An engine's settings.
     public struct Configuration: Sendable {
-        /// Rules for sending, retrying and giving up.
+        /// The rules that decide when operations are sent, retried, or given up.
         public var policy = OfflinePolicy()
         /// Size limits.
         public var limits = OfflineLimits()
@@ -36,19 +36,20 @@ public final class OfflineEngine: Sendable {
         public init() {}
     }
 
-    /// The result of opening the directory: stored operations, interrupted attempts, and damage.
+    /// What the engine found when it opened the directory: stored operations, interrupted attempts, and damage.
     public struct Recovery: Hashable, Sendable {
         /// The number of operations in the queue.
         public let operationCount: Int
-        /// The number of operations whose sending was interrupted, for example by the end of the program. The policy
-        /// determines whether such an operation waits again, has stopped its lane (operations that are sent one after
-        /// the other), or has ended with a report.
+        /// The number of operations whose sending was interrupted, for example because the program ended.
+        ///
+        /// The policy decides what happens to such an operation. It waits again, or it has ended with a report, or it
+        /// has stopped its lane (operations that are sent one after the other).
         public let interruptedCount: Int
         /// The size of an incomplete record at the journal's end, in bytes. The program ended while it wrote the
         /// record, and the engine has cut the record off.
         public let tornByteCount: Int
-        /// The size of damaged records within the journal, in bytes. The damaged journal was kept as `journal.damaged`.
-        /// Each operation that may be affected was treated as if its attempt had been interrupted.
+        /// The total size of damaged records within the journal, in bytes. The damaged journal was kept as
+        /// `journal.damaged`. Each operation that may be affected was treated as if its attempt had been interrupted.
         public let damagedByteCount: Int
     }
 
@@ -62,7 +63,7 @@ public final class OfflineEngine: Sendable {
         var interrupts: [UInt64: Signal] = [:]
         var responses: [UInt64: OfflineConflict] = [:]
         var progress: [UInt64: @Sendable (TransferProgress) -> Void] = [:]
-        /// Ended operations whose end is not stored yet.
+        /// Operations that have ended, but whose end is not stored in the journal yet.
         var settling: Set<UInt64> = []
         /// Changes whose records could not be stored; retried every five seconds.
         var unsettled: [Applied] = []
@@ -72,7 +73,7 @@ public final class OfflineEngine: Sendable {
     public let client: HTTPClient
     /// The settings.
     public let configuration: Configuration
-    /// The result of opening the directory.
+    /// The result of opening the queue's directory.
     public let recovery: Recovery
     let state: LockedValue<State>
     let writer: JournalWriter
@@ -111,8 +112,8 @@ public final class OfflineEngine: Sendable {
         }
     }
 
-    /// Stores the decisions about attempts that were interrupted before the program's start, so that each decision is
-    /// made only once. Compacts the journal at the same time.
+    /// Stores the decisions about attempts that were interrupted before the program's start. So each decision is made
+    /// only once. Also compacts the journal.
     private static func store(
         _ queue: ReplayQueue, _ effects: [ReplayEffect], _ content: Journal.Content, _ medium: any JournalMedium
     ) throws(SystemError) {
@@ -193,10 +194,10 @@ public final class OfflineEngine: Sendable {
     /// changes.
     public var events: AsyncStream<OfflineEvent> { broadcast.stream(capacity: 256) }
 
-    /// The reports of ended operations that the program has not acknowledged, oldest first.
+    /// The reports of ended operations, oldest first. A report stays in this list until the program acknowledges it.
     public var reports: [OfflineReport] { state.withLock { $0.queue.reports }.map { OfflineReport($0) } }
 
-    /// Whether the server counts as reachable: `false` during the back-off after it was unreachable, `true` before the
-    /// first attempt.
+    /// Whether the engine considers the server reachable. The value is `true` before the first attempt. After a failure
+    /// to reach the server, it is `false` during the back-off.
     public var hasWay: Bool { state.withLock { $0.queue.hasWay } }
 }

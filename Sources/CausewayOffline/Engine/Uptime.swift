@@ -5,7 +5,7 @@ internal import Foundation
 struct EngineClocks: Sendable {
     /// Returns the time since the engine was created.
     let uptime: @Sendable () -> Duration
-    /// Suspends until ``uptime`` returns the given time or more; throws if the task is cancelled.
+    /// Suspends until ``uptime`` has reached the given time. Throws if the task is cancelled.
     let sleep: @Sendable (Duration) async throws -> Void
     /// Returns milliseconds since 1970.
     let date: @Sendable () -> Int64
@@ -42,15 +42,15 @@ final class Signal: Sendable {
         waiter?.resume()
     }
 
-    /// Suspends until the signal is raised, and resets it. Only one task may wait at a time.
+    /// Suspends until the signal is raised, and then resets the signal. Only one task may wait at a time.
     ///
     /// Cancellation: returns at once.
     func wait() async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let isReady = state.withLock { state in
-                    // If the task was cancelled before this point, the cancellation handler has already run and found
-                    // no task to resume. Do not suspend then.
+                    // Do not suspend if the task has already been cancelled. The cancellation handler has then run
+                    // before, and it found no task to resume.
                     guard !state.isRaised, !Task.isCancelled else {
                         state.isRaised = false
                         return true

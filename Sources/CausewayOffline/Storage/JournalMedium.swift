@@ -98,7 +98,8 @@ final class JournalDirectory: JournalMedium {
         return content
     }
 
-    /// Removes killed processes' temporary files, and contents that no operation uses. The caller holds the directory's lock.
+    /// Removes temporary files from killed processes. Also removes stored contents that no operation uses. The caller
+    /// holds the directory's lock.
     func clean(keeping names: Set<String>) {
         for entry in directory.list() ?? [] {
             let isContent = entry.name.hasPrefix(Self.contentPrefix) && !names.contains(entry.name)

@@ -9,8 +9,8 @@ internal import Dispatch
 final class JournalWriter: Sendable {
     /// A record number, from 1 in submission order.
     typealias Number = UInt64
-    /// Returns records for the whole state, and the number of the latest submitted record. The returned records include
-    /// the changes of all records up to this number. Returns `nil` after the engine was released.
+    /// Returns the records that describe the whole state, and the number of the latest submitted record. The returned
+    /// records include the changes of all records up to this number. Returns `nil` after the engine was released.
     typealias Snapshot = @Sendable () -> (frames: [[UInt8]], last: Number)?
 
     private struct Entry: Sendable {
@@ -25,7 +25,8 @@ final class JournalWriter: Sendable {
 
     private struct Waiter: Sendable {
         var number: Number
-        /// Whether the waiting caller submitted the record. If the record is dropped, this caller must get the error.
+        /// Whether the waiting caller submitted the record itself. Such a caller must get the error if the record is
+        /// dropped.
         var isSubmitter: Bool
         var continuation: CheckedContinuation<SystemError?, Never>
     }
@@ -35,8 +36,8 @@ final class JournalWriter: Sendable {
         var last: Number = 0
         var written: Number = 0
         var failure: SystemError?
-        /// The write errors of dropped records, until their submitters call ``wait(for:)``. Only this call removes an
-        /// entry.
+        /// The errors of records that could not be written and were dropped, by record number. An entry is kept until
+        /// the code that submitted the record calls ``wait(for:)``.
         var givenUp: [Number: SystemError] = [:]
         var isDraining = false
         var waiters: [Waiter] = []
@@ -46,8 +47,8 @@ final class JournalWriter: Sendable {
     private struct Upkeep {
         /// The journal size in bytes above which it is compacted.
         var compactionByteCount: Int
-        /// Whether the content at the journal's end is unknown after a failed write. Before further records are
-        /// written, the whole journal must then be replaced.
+        /// Whether a write failed, so that the bytes at the journal's end are unknown. The whole journal must then be
+        /// replaced before more records are written.
         var mustCompact = false
     }
 
@@ -61,7 +62,7 @@ final class JournalWriter: Sendable {
 
     /// - Parameters:
     ///   - medium: The storage.
-    ///   - slack: The number of bytes by which the journal may exceed twice its compacted size before it is compacted
+    ///   - slack: The number of bytes that the journal may grow beyond twice its compacted size. Then it is compacted
     ///     again.
     init(_ medium: any JournalMedium, slack: Int) {
         self.medium = medium
@@ -69,24 +70,25 @@ final class JournalWriter: Sendable {
         upkeep = LockedValue(Upkeep(compactionByteCount: 2 * medium.byteCount + slack))
     }
 
-    /// Sets the closure that returns records for the whole state, and the closure that removes new operations whose
-    /// first record could not be written. Call this once, before the first record.
+    /// Sets two closures. The first returns records for the whole state. The second removes new operations whose first
+    /// record could not be written. Call this once, before the first record.
     ///
-    /// The second closure is called on the dispatch queue. Journals are compacted on this queue too, so a compacted
+    /// The second closure is called on the dispatch queue. Journals are compacted on the same queue, so a compacted
     /// journal never includes an operation that was dropped.
     func connect(_ body: @escaping Snapshot, givingUp: @escaping @Sendable ([UInt64]) -> Void) {
         snapshot.withLock { $0 = body }
         giveUp.withLock { $0 = givingUp }
     }
 
-    /// The latest write's error; `nil` if that write succeeded.
+    /// The error of the latest write. `nil` if the latest write succeeded.
     var failure: SystemError? { state.withLock { $0.failure } }
 
     /// The number of the latest submitted record.
     var last: Number { state.withLock { $0.last } }
 
-    /// Adds a record to the pending records, and starts a write if no write is in progress. Does not block. The engine
-    /// calls this method under the engine's lock, so that records have the order of their changes.
+    /// Adds a record to the pending records, and starts a write if no write is in progress. Does not block.
+    ///
+    /// The engine calls this method under its own lock, so that records have the order of their changes.
     func submit(_ frame: [UInt8], givingUp operation: UInt64?) -> Number {
         let (number, mustStart) = state.withLock { state in
             state.last += 1
@@ -106,8 +108,8 @@ final class JournalWriter: Sendable {
     /// Suspends until a submitted record is written durably. If an earlier write of the record failed, the record is
     /// written again.
     ///
-    /// A new operation's first record is dropped if its write fails. The error is then thrown only once, so only the
-    /// caller that submitted such a record may wait for it.
+    /// If the write of a new operation's first record fails, the record is dropped. The error is then thrown only once.
+    /// So only the caller that submitted such a record may wait for it.
     ///
     /// Cancellation: has no effect; writing takes a bounded time.
     func wait(for number: Number) async throws(SystemError) {
@@ -150,7 +152,7 @@ final class JournalWriter: Sendable {
         if let failure { throw failure }
     }
 
-    /// Performs blocking work with the medium on the dispatch queue.
+    /// Runs `body`, which does blocking work with the storage medium, on the dispatch queue.
     func perform<Value: Sendable>(
         _ body: @escaping @Sendable (any JournalMedium) throws(SystemError) -> Value
     ) async throws(SystemError) -> Value {
@@ -173,7 +175,7 @@ final class JournalWriter: Sendable {
                 return state.pending
             }
             if batch.isEmpty {
-                // No record is pending any more. Resume the callers that still wait. Nothing is written now, so
+                // No more records are pending, so resume the callers that still wait. Nothing is written here, so
                 // ``failure`` keeps its value.
                 if finish(upTo: nil) { return }
                 continue
@@ -192,8 +194,8 @@ final class JournalWriter: Sendable {
     private func write(_ batch: [Entry]) throws(SystemError) {
         let start = medium.byteCount
         do throws(SystemError) {
-            // Join the batch's records for a single write. The records are small, so copying them costs less than a
-            // write per record.
+            // Join the batch's records, and write them at once. The records are small, so copying them costs less than
+            // separate writes.
             try medium.append(batch.flatMap(\.frame))
             try medium.synchronize()
         } catch {
@@ -206,7 +208,8 @@ final class JournalWriter: Sendable {
         }
     }
 
-    /// Marks records as written, and resumes their waiters. Returns whether no record is pending.
+    /// Marks records as written, and resumes the callers that wait for these records. Returns `true` if no record is
+    /// pending.
     ///
     /// - Parameter number: The highest record number in a successful write; `nil` if nothing was written.
     private func finish(upTo number: Number?) -> Bool {
@@ -246,8 +249,8 @@ final class JournalWriter: Sendable {
         for waiter in waiters { waiter.continuation.resume(returning: error) }
     }
 
-    /// Compacts the journal if it is too long, or if the content at its end is unknown after a failed write. Returns
-    /// whether the journal was compacted.
+    /// Compacts the journal in two cases: it is too long, or a failed write has left unknown content at its end.
+    /// Returns whether the journal was compacted.
     private func compactIfNeeded() throws(SystemError) -> Bool {
         let size = medium.byteCount
         let (isNeeded, isUnavoidable) = upkeep.withLock {
@@ -261,7 +264,8 @@ final class JournalWriter: Sendable {
             failure = try medium.replace(with: frames)
         } catch {
             if isUnavoidable { throw error }
-            // The replacement failed, but the old journal is intact. Append to the old journal, and compact it later.
+            // The replacement failed, but the old journal is intact. So continue with the old journal, and compact it
+            // later.
             upkeep.withLock { $0.compactionByteCount = max($0.compactionByteCount, size + slack) }
             return false
         }

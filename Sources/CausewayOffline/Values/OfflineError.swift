@@ -17,8 +17,8 @@ public struct OfflineError: Error, Hashable, CustomStringConvertible {
         public static let full = Code(description: "queue full")
         /// There is no operation with this identifier.
         public static let unknownOperation = Code(description: "unknown operation")
-        /// The change is not possible now. The operation is being sent, or waits for the resolver's decision. For
-        /// ``OfflineEngine/resume(_:)``, the operation has not stopped.
+        /// The change is not possible now, because the operation is being sent or waits for the resolver's decision.
+        /// For ``OfflineEngine/resume(_:)``, the operation has not stopped.
         public static let busy = Code(description: "operation busy")
         /// The two operations of a move are in different lanes. A lane is a sequence of operations that are sent one
         /// after the other.

@@ -1,9 +1,9 @@
 public import Foundation
 
-/// An operation in an offline queue: a request that waits, is being sent, or has stopped. A stopped operation also
-/// stops the later operations of its lane, which are sent one after the other.
+/// An operation in an offline queue. Its request waits, is being sent, or has stopped. The operations of a lane are
+/// sent one after the other, so a stopped operation also stops the later operations of its lane.
 public struct OfflineOperation: Identifiable, Hashable, Sendable {
-    /// Identifies an operation, also after a restart. Later operations have higher numbers.
+    /// Identifies an operation, and stays the same after a restart. Later operations have higher numbers.
     public struct ID: Hashable, Comparable, Sendable, CustomStringConvertible {
         /// The operation number, from 1.
         public let number: UInt64
@@ -20,20 +20,20 @@ public struct OfflineOperation: Identifiable, Hashable, Sendable {
 
     /// An operation's state.
     public enum State: Hashable, Sendable {
-        /// The operation waits for the earlier operations in its lane, for the server to be reachable, or for the end
+        /// The operation waits. It may wait for earlier operations in its lane, for a reachable server, or for the end
         /// of a back-off. A lane is a sequence of operations that are sent one after the other.
         case waiting
         /// The operation is being sent.
         case sending
-        /// The server has refused the operation. The program's resolver decides whether it is sent again, changed,
-        /// stopped or dropped.
+        /// The server has refused the operation. The program's resolver now decides whether the operation is sent
+        /// again, changed, stopped or dropped.
         case resolving
-        /// The operation has stopped, and with it the later operations in its lane. The lane continues when the program
+        /// The operation has stopped, and so have the later operations in its lane. The lane continues when the program
         /// resumes, edits or cancels the operation.
         case stopped(OfflineStop)
     }
 
-    /// The identifier.
+    /// The operation's identifier.
     public let id: ID
     /// The name of the operation's lane. A lane's operations are sent one after the other, in order.
     public let lane: String

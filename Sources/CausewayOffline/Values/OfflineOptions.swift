@@ -2,7 +2,7 @@ internal import CausewayClient
 public import Foundation
 public import CausewayURLLoading
 
-/// One operation's rules, where they differ from the engine's.
+/// The rules for one operation that differ from the engine's rules.
 public struct OfflineOptions: Hashable, Sendable {
     /// How a file's content is kept until it is sent.
     public enum FileHandling: Hashable, Sendable {
@@ -13,8 +13,8 @@ public struct OfflineOptions: Hashable, Sendable {
         case reference
     }
 
-    /// The name of the operation's lane; empty by default. A lane's operations are sent one after the other. Use
-    /// resource names if operations on different resources are independent of each other.
+    /// The name of the operation's lane; empty by default. Operations in the same lane are sent one after the other. If
+    /// operations on different resources are independent of each other, use the names of the resources.
     public var lane: String
     /// The age at which the operation ends without being sent; `nil` for the engine's default.
     public var maximumAge: Duration?
@@ -34,7 +34,7 @@ public struct OfflineOptions: Hashable, Sendable {
     }
 }
 
-/// A refused operation and the server's response, for the resolver.
+/// A refused operation and the server's response. The program's resolver receives both.
 public struct OfflineConflict: Sendable {
     /// The operation.
     public let operation: OfflineOperation
@@ -44,17 +44,17 @@ public struct OfflineConflict: Sendable {
     public let content: Data
 }
 
-/// An operation's end, with the server's response if the engine still has it in memory.
+/// The result of an ended operation. It includes the server's response if the engine still has the response in memory.
 public struct OfflineResult: Sendable {
     /// The outcome.
     public let outcome: OfflineOutcome
-    /// The latest response to the operation; `nil` if no response arrived in this process.
+    /// The latest response to the operation; `nil` if this process has received no response.
     public let response: HTTPURLResponse?
     /// The latest response's content; empty if there is none.
     public let content: Data
 }
 
-/// A change in an offline queue.
+/// A change in an offline queue, for example: an operation was stored.
 public struct OfflineEvent: Sendable, CustomStringConvertible {
     /// A kind of change.
     public enum Kind: Sendable {
@@ -64,11 +64,11 @@ public struct OfflineEvent: Sendable, CustomStringConvertible {
         case sending(attempt: Int)
         /// The operation waits again after an attempt.
         case waiting
-        /// The operation has stopped, and with it the later operations in its lane.
+        /// The operation has stopped. The later operations in its lane must wait.
         case stopped(OfflineStop)
         /// The operation's request was replaced.
         case edited
-        /// The operation has moved within its lane, or the operation had stopped its lane and the lane continues.
+        /// The operation has moved within its lane. Or it had stopped its lane, and the lane now continues.
         case moved
         /// The operation has ended.
         case ended(OfflineOutcome)

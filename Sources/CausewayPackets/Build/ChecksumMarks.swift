@@ -1,15 +1,15 @@
-/// One layer's position in a packet under construction, and its fields that must still be filled in.
+/// The position of a layer in a packet under construction, and the fields of the layer that must still be filled in.
 ///
-/// All properties are 64 bits wide. If they were narrower, one load could read several of them. Such a load would have
-/// to wait until the stores just before it are complete.
+/// All properties are 64 bits wide. With narrower properties, one load could read several of them at once. Such a load
+/// would have to wait until the preceding stores are complete.
 struct ChecksumMark: Sendable {
     static let fillsLength: UInt64 = 1
     static let fillsChecksum: UInt64 = 2
-    /// An outer layer's checksum covers this layer and is not filled in yet.
+    /// The checksum of an outer layer covers this layer. That checksum is not filled in yet.
     static let isCovered: UInt64 = 4
-    /// The enclosing IP layer is IPv6.
+    /// The IP layer that encloses this layer is IPv6.
     static let isInIPv6: UInt64 = 8
-    /// Mask for the three flags above. If any of them is set, the layer has pending work.
+    /// A mask for the three flags declared first. If one of them is set, some work for the layer is pending.
     static let isPending: UInt64 = 7
     /// The value of ``sum`` has already been computed.
     static let isSummed: UInt64 = 16
@@ -26,7 +26,7 @@ struct ChecksumMark: Sendable {
     var byteCount: Int
     /// Offset of the enclosing IP header in the packet, in bytes; negative if there is none.
     var network = -1
-    /// The header's word sum, with zeros in the fields to fill in.
+    /// The sum of the header's words, for the checksum. Fields that are not filled in yet count as zeros.
     private(set) var sum: UInt64 = 0
 
     @inline(__always)
@@ -52,7 +52,8 @@ struct ChecksumMark: Sendable {
     @inline(__always)
     func isKind(_ kind: LayerKind) -> Bool { UInt8(truncatingIfNeeded: flags >> 8) == kind.rawValue }
 
-    /// Updates the flags and the sum after this layer's header was replaced by another. Returns the flags from before.
+    /// Updates the flags and the checksum sum after another header has replaced this layer's header. Returns the
+    /// earlier flags.
     @inline(__always)
     mutating func replaced(_ fillsLength: Bool, _ fillsChecksum: Bool, _ sum: UInt64?) -> UInt64 {
         let before = flags
@@ -74,7 +75,7 @@ struct ChecksumMark: Sendable {
 struct ChecksumMarks: Sendable {
     private static let roomFor = 8
     private var first = InlineArray<8, ChecksumMark>(repeating: ChecksumMark(.none, 0, 0))
-    /// Layers after the first eight. Entries beyond the count are left over from an earlier packet.
+    /// The layers after the first eight. Entries at or after the current count belong to an earlier packet.
     private var more: [ChecksumMark] = []
     private(set) var count = 0
     /// Offset of the last added IP header in the packet, in bytes; negative if there is none.
@@ -82,14 +83,14 @@ struct ChecksumMarks: Sendable {
     /// The flags to set on layers that are added later.
     private var next: UInt64 = 0
 
-    /// Whether the next added layer is covered by a checksum that is not filled in yet.
+    /// Whether a pending checksum covers the next layer.
     var covers: Bool { next & ChecksumMark.isCovered != 0 }
 
     /// Whether the latest IP header is IPv6.
     var isInIPv6: Bool { next & ChecksumMark.isInIPv6 != 0 }
 
-    /// Index of the first layer with pending work: a field to fill in, or an outer layer's checksum to compute.
-    /// `Int.max` if there is none.
+    /// The index of the first layer with pending work; `Int.max` if no layer has any. Pending work is a field to fill
+    /// in, or the checksum of an outer layer to compute.
     private(set) var firstPending = Int.max
 
     mutating func removeAll() { (count, network, next, firstPending) = (0, -1, 0, .max) }

@@ -1,7 +1,7 @@
 public import CausewayTypes
 
 /// A 20-byte header in memory order, stored as two 64-bit words and one 32-bit word. The checksum adds these three
-/// words. A load of other words could span two of the stores, and would have to wait until both are complete.
+/// words. A load with another word size could span two of the stores, and would have to wait until both are complete.
 @usableFromInline
 struct HeaderWords {
     @usableFromInline var first: UInt64

@@ -16,8 +16,8 @@ extension Array where Element == UInt8 {
 }
 
 extension PacketBuilder {
-    /// Ensures capacity for `byteCount` bytes after `count`. The reserved bytes may contain data from an earlier
-    /// packet.
+    /// Ensures that the buffer has room for `byteCount` bytes after the first `count` bytes. The room may contain data
+    /// from an earlier packet.
     @inline(__always)
     private mutating func require(_ byteCount: Int) {
         if bytes.count &- count < byteCount { grow(byteCount) }
@@ -126,7 +126,7 @@ extension PacketBuilder {
     private static func fill(_ bytes: inout [UInt8], _ marks: inout ChecksumMarks) {
         var span = bytes.mutableSpan
         var packet = unsafe span.mutableBytes
-        // The sum over the bytes after the current layer. These bytes are covered by the checksum of the current layer.
+        // The sum of all bytes after the current layer. The checksum of the current layer covers these bytes.
         var behind = ChecksumSum()
         var position = marks.count
         while position > marks.firstPending {
@@ -148,14 +148,14 @@ extension PacketBuilder {
 }
 
 extension MutableRawSpan {
-    /// Writes a 16-bit word in memory order.
+    /// Stores a 16-bit word as it is, without conversion of the byte order.
     @inline(__always)
     fileprivate mutating func store(_ word: UInt16, at offset: Int) {
         storeBytes(of: word, toByteOffset: offset, as: UInt16.self)
     }
 
-    /// Sets a 16-bit word to zero. A word that is zero already is not stored again: the checksum then loads a wider
-    /// word with these bytes, and this load would have to wait for the store.
+    /// Sets a 16-bit word to zero. Does not store a word that is already zero: after a store, the checksum's wider load
+    /// of these bytes would have to wait.
     @inline(__always)
     fileprivate mutating func clear(_ offset: Int) {
         precondition(offset >= 0 && offset <= byteCount &- 2)
@@ -172,8 +172,8 @@ extension ChecksumMark {
         return length > 0xFFFF ? 0 : UInt16(truncatingIfNeeded: length).bigEndian
     }
 
-    /// Returns the address sum from the enclosing IPv4 header if this layer's checksum covers a pseudo header;
-    /// otherwise 0.
+    /// Returns the checksum contribution of the addresses in the enclosing IPv4 header. Returns 0 if this layer's
+    /// checksum includes no pseudo header.
     @inline(__always)
     fileprivate func addresses(_ packet: RawSpan) -> UInt64 {
         guard network >= 0, number != 0 else { return 0 }
@@ -222,7 +222,8 @@ extension ChecksumMark {
         _ packet: inout MutableRawSpan, _ behind: ChecksumSum, _ header: UInt64, _ addresses: UInt64
     ) -> ChecksumSum {
         var all = behind
-        // If this layer has an odd byte count, swap the two bytes in the sum over the later bytes (RFC 1071 §2).
+        // If this layer has an odd number of bytes, the later bytes begin at an odd offset. In that case, swap the two
+        // bytes in their sum (RFC 1071 §2).
         if byteCount & 1 != 0 { all.swap() }
         var own = ChecksumSum()
         own.carry(header)

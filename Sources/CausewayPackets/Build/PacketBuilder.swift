@@ -92,12 +92,12 @@ public struct PacketBuilder: Sendable {
         append(body, first: body.count, filledTo: length - 2)
     }
 
-    /// Adds an ICMP message's first eight bytes. ``finish()`` fills in a checksum that is `nil`.
+    /// Adds the first eight bytes of an ICMP message. If the checksum is `nil`, ``finish()`` computes it.
     ///
     /// - Parameters:
     ///   - header: The type, the code, the checksum and the next four bytes.
-    ///   - version6: Whether the message is ICMPv6, whose checksum also covers the IPv6 addresses (RFC 4443 §2.3).
-    ///     If `nil`, the message is ICMPv6 after an IPv6 header and ICMP otherwise.
+    ///   - version6: Whether the message is ICMPv6. The ICMPv6 checksum also covers the IPv6 addresses (RFC 4443 §2.3).
+    ///     `nil` to choose by the IP header before it: ICMPv6 after an IPv6 header, otherwise ICMP.
     public mutating func add(_ header: ICMPHeader, version6: Bool? = nil) {
         mark(version6 ?? marks.isInIPv6 ? .icmp6 : .icmp, ICMPHeader.byteCount, checksum: header.checksum == nil)
         append(UInt16(header.type) << 8 | UInt16(header.code))
@@ -132,9 +132,8 @@ public struct PacketBuilder: Sendable {
         append(payload, first: payload.count, filledTo: payload.count)
     }
 
-    /// Returns the sum over a payload, for the checksum of an outer layer; `nil` if no outer checksum has to be filled
-    /// in. The sum is computed over the source array. A load from the packet would have to wait until the copy of the
-    /// payload is stored.
+    /// Returns the checksum sum over a payload. Returns `nil` if no outer layer needs a computed checksum. The sum is
+    /// computed from the source array. A sum over the copy in the packet would have to wait until the copy is stored.
     @inline(__always)
     private func sum(_ payload: [UInt8]) -> UInt64? {
         guard marks.covers else { return nil }
@@ -156,7 +155,8 @@ public struct PacketBuilder: Sendable {
 }
 
 extension PacketBuilder {
-    /// Replaces the layer at `position`, counted from the outermost, with another TCP header of the same size.
+    /// Replaces a TCP header in the packet with another one of the same size. `position` is the layer's number, counted
+    /// from the outermost layer.
     ///
     /// Call ``finish()`` afterwards: it computes lengths and checksums again, including those of the enclosing layers.
     ///
@@ -167,9 +167,9 @@ extension PacketBuilder {
             position, .tcp, header.words, header.options, fillsLength: false, fillsChecksum: header.checksum == nil)
     }
 
-    /// Replaces the layer at `position`, counted from the outermost, with another IPv4 header of the same size.
+    /// Replaces the layer at `position` with another IPv4 header of the same size. Position 0 is the outermost layer.
     ///
-    /// - Returns: `false` if the layer's kind or size differs; the packet is then unchanged.
+    /// - Returns: `false` if the layer is not an IPv4 header of this size. The packet is then unchanged.
     @inlinable @inline(__always)
     public mutating func replace(_ position: Int, with header: IPv4Header) -> Bool {
         replace(

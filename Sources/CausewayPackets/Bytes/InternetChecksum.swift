@@ -41,9 +41,10 @@ public struct InternetChecksum: Sendable {
     }
 }
 
-/// A ones'-complement sum over 16-bit words, loaded as they are in memory, without byte order conversion. With the
-/// other byte order, the sum would have the same two bytes in swapped order, so one swap of the final sum suffices (RFC
-/// 1071 §2).
+/// A ones'-complement sum over 16-bit words.
+///
+/// The words are added in memory order, without byte order conversion. In the other byte order, the sum would have the
+/// same two bytes in swapped order. So one byte swap of the final sum suffices (RFC 1071 §2).
 @usableFromInline
 struct ChecksumSum {
     @usableFromInline var sum: UInt64 = 0
@@ -79,8 +80,8 @@ struct ChecksumSum {
         if offset < end { addLast(bytes, offset, end) }
     }
 
-    /// Adds eight bytes with two 32-bit loads. A single 64-bit load would have to wait if two different stores have
-    /// just written the bytes, as for the addresses of an IPv4 header.
+    /// Adds eight bytes with two 32-bit loads. If two different stores have just written the bytes, a single 64-bit
+    /// load would have to wait. This is the case for the addresses of an IPv4 header.
     @inline(__always)
     mutating func addPair(_ bytes: RawSpan, _ start: Int) {
         precondition(start >= 0 && start <= bytes.byteCount &- 8)
@@ -88,11 +89,11 @@ struct ChecksumSum {
         carry(UInt64(unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: start &+ 4, as: UInt32.self)))
     }
 
-    /// Rotates the sum by one byte. The result is the sum for the case that the added bytes begin at an odd offset.
+    /// Rotates the sum by one byte. This corrects the sum if the added bytes begin at an odd offset.
     @inline(__always)
     mutating func swap() { sum = sum << 8 | sum >> 56 }
 
-    /// Adds the last one to three bytes.
+    /// Adds the last one to three bytes of the data to the sum.
     @inlinable
     mutating func addLast(_ bytes: RawSpan, _ start: Int, _ end: Int) {
         var offset = start
@@ -159,6 +160,6 @@ public enum ChecksumStatus: UInt8, Sendable, Equatable {
     case bad
     /// The network card computes the checksum: the captured field holds only a partial sum.
     case offloaded
-    /// The capture lacks bytes that the checksum covers, or the checksum covers more than this fragment.
+    /// The capture does not contain all bytes that the checksum covers. Or the checksum covers more than this fragment.
     case unknown
 }

@@ -35,7 +35,7 @@ public struct LinkType: RawRepresentable, Hashable, Sendable {
     public var name: String { Self.names[self] ?? "\(rawValue)" }
 }
 
-/// Link types that filters support in addition to those that can be decoded.
+/// Further link types, which filters support but the packet decoder does not.
 extension LinkType {
     static let tokenRing = LinkType(rawValue: 6)
     static let arcnet = LinkType(rawValue: 7)

@@ -32,7 +32,7 @@ package struct TextBuffer: Sendable {
         let (start, byteCount) = (count, bytes.count)
         require(byteCount)
         unsafe storage.withUnsafeMutableBytes { place in
-            // In bounds: `require` reserved `byteCount` bytes after `start`.
+            // This range is in bounds: `require` has reserved `byteCount` bytes after `start`.
             let place = unsafe UnsafeMutableRawBufferPointer(rebasing: place[start...])
             unsafe place.copyMemory(from: UnsafeRawBufferPointer(bytes))
         }
@@ -41,7 +41,7 @@ package struct TextBuffer: Sendable {
 
     @inline(__always)
     package mutating func put(_ text: StaticString) {
-        // This pointer stays valid, because a static string's bytes live as long as the program.
+        // The pointer is always valid, because the bytes of a static string are never freed.
         unsafe copy(UnsafeBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
     @_disfavoredOverload
@@ -55,11 +55,11 @@ package struct TextBuffer: Sendable {
         storage[count] = byte
         count &+= 1
     }
-    /// Appends a JSON member name in quotation marks, a colon and `opening`. Capacity is reserved only once for all of
-    /// them.
+    /// Appends a JSON member name in quotation marks, a colon, and the text `opening`. Capacity is reserved only once
+    /// for all of them.
     ///
-    /// The method is inlined. If the compiler knows the name's length, it copies the name in machine words, not byte by
-    /// byte.
+    /// The method is inlined, so that the compiler can know the name's length. It then copies the name in machine
+    /// words, not byte by byte.
     @inline(__always)
     mutating func key(_ name: StaticString, afterComma: Bool, _ opening: StaticString = "") {
         let (length, openingLength) = (name.utf8CodeUnitCount, opening.utf8CodeUnitCount)
@@ -68,8 +68,8 @@ package struct TextBuffer: Sendable {
         unsafe storage.withUnsafeMutableBytes { room in
             precondition(start &+ length &+ openingLength &+ 3 <= room.count)
             let place = unsafe room.baseAddress.unsafelyUnwrapped + start
-            // Store a comma. If no comma is needed, the name's opening quotation mark has the same position and
-            // overwrites the comma.
+            // Always store a comma. If no comma is needed, the name's opening quotation mark overwrites it, because it
+            // has the same position.
             unsafe room[count] = 0x2C
             unsafe place.storeBytes(of: 0x22, as: UInt8.self)
             // These pointers stay valid, because a static string's bytes live as long as the program.
@@ -121,7 +121,7 @@ package struct TextBuffer: Sendable {
         var at = count
         var room = storage.mutableSpan
         var rest = value
-        // Two digits per division.
+        // Write two digits per division, so that half as many divisions are needed.
         while rest >= 100 {
             let pair = UInt8(truncatingIfNeeded: rest % 100)
             rest /= 100

@@ -5,7 +5,7 @@ struct ClientHello: Equatable {
     /// The offered application protocols, most preferred first (RFC 7301 §3.1).
     private(set) var protocols: [String] = []
 
-    /// The extension numbers that are decoded.
+    /// The numbers of the TLS extensions that are decoded.
     private enum Extension {
         static let serverName: UInt16 = 0
         static let applicationProtocols: UInt16 = 16
@@ -31,7 +31,7 @@ struct ClientHello: Equatable {
     /// another type.
     init?(message: borrowing ByteView) {
         guard let type = try? message.u8(0), type == Self.clientHello else { return nil }
-        // If the message is truncated, keep the fields that were read before its end.
+        // If the message is truncated, keep the fields that were read so far.
         try? readExtensions(message)
     }
 

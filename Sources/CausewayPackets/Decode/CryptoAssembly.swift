@@ -4,7 +4,7 @@
 struct CryptoAssembly: Sendable {
     /// The maximum message size in bytes. A ClientHello with post-quantum keys has about 2,000 bytes.
     static let messageLimit = 16_384
-    /// The maximum number of received pieces with gaps between them.
+    /// The maximum number of received pieces that are kept apart because bytes between them are missing.
     static let pieceLimit = 64
 
     private enum Frame {
@@ -17,10 +17,11 @@ struct CryptoAssembly: Sendable {
     private static let headerLength = 4
 
     private var bytes: [UInt8] = []
-    /// The received ranges in `bytes`, in ascending order, with gaps between them.
+    /// The received ranges in `bytes`. They are in ascending order, with gaps between them.
     private var pieces: [Range<Int>] = []
 
-    /// Adds an Initial packet's frames. Stops at the first frame whose type an Initial packet must not contain.
+    /// Adds the frames of a QUIC Initial packet. Stops at the first frame of a type that such a packet must not
+    /// contain.
     mutating func add(frames p: borrowing ByteView) {
         try? read(p)
     }
@@ -65,7 +66,7 @@ struct CryptoAssembly: Sendable {
     private mutating func add(_ content: borrowing ByteView, at start: Int) {
         guard content.count > 0, start <= Self.messageLimit - content.count else { return }
         let range = start..<start + content.count
-        // The new piece is merged with the pieces that it touches.
+        // Find the stored pieces that overlap the new piece or are adjacent to it. They are merged with it.
         let touching = pieces.filter { $0.lowerBound <= range.upperBound && range.lowerBound <= $0.upperBound }
         guard pieces.count - touching.count < Self.pieceLimit else { return }
         if bytes.count < range.upperBound {

@@ -14,7 +14,7 @@ extension EtherType {
     static var trailer: EtherType { EtherType(rawValue: 0x1000) }
     /// The service VLAN tag type in equipment from before IEEE 802.1ad.
     static var vlan9100: EtherType { EtherType(rawValue: 0x9100) }
-    /// The second service VLAN tag type in equipment from before IEEE 802.1ad.
+    /// Another tag type for service VLANs, which some equipment from before IEEE 802.1ad uses.
     static var vlan9200: EtherType { EtherType(rawValue: 0x9200) }
 
     /// The largest type field value that is a length in bytes (IEEE 802.3 §3.2.6).

@@ -12,7 +12,7 @@ extension IPProtocolNumber {
     static var authentication: IPProtocolNumber { IPProtocolNumber(rawValue: 51) }
     static var noNextHeader: IPProtocolNumber { IPProtocolNumber(rawValue: 59) }
     static var destinationOptions: IPProtocolNumber { IPProtocolNumber(rawValue: 60) }
-    /// The mobility header's former number. IANA lists it as CFTP.
+    /// A former number of the mobility header. In the IANA registry, this number belongs to CFTP.
     static var oldMobility: IPProtocolNumber { IPProtocolNumber(rawValue: 62) }
     static var eigrp: IPProtocolNumber { IPProtocolNumber(rawValue: 88) }
     static var ospf: IPProtocolNumber { IPProtocolNumber(rawValue: 89) }
@@ -23,8 +23,8 @@ extension IPProtocolNumber {
     static var mpls: IPProtocolNumber { IPProtocolNumber(rawValue: 137) }
     static var ethernet: IPProtocolNumber { IPProtocolNumber(rawValue: 143) }
 
-    /// Whether the protocol has ports. The text for a packet of such a protocol has each IP address together with a
-    /// port, so the text for the IP header leaves the addresses out.
+    /// Whether the protocol has ports. If so, the printed text for this protocol contains each address together with
+    /// its port. The text for the IP header then omits the addresses.
     var hasPorts: Bool {
         switch self {
         case .tcp, .udp, .dccp, .sctp: true

@@ -111,7 +111,7 @@ extension IPv4Header {
         @inlinable static var dontFragment: Flags { Flags(rawValue: 0x4000) }
         @inlinable static var moreFragments: Flags { Flags(rawValue: 0x2000) }
 
-        /// Gets or sets one flag.
+        /// Reads or changes one flag. Assigning `true` sets the flag, and `false` clears it.
         @inlinable
         subscript(flag: Flags) -> Bool {
             get { contains(flag) }

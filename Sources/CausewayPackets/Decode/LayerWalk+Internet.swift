@@ -18,8 +18,8 @@ extension LayerWalk {
     /// The flags in the first two GRE bytes (RFC 2784 §2, RFC 2890 §2, RFC 2637 §4.1).
     private enum GREFlag {
         static let versionMask: UInt16 = 0x0007
-        /// Mask for two flags: a checksum or routing information is present (RFC 1701). If at least one of the flags is
-        /// set, the header has four more bytes: both flags share them.
+        /// A mask for two flags: a checksum is present, or routing information is present (RFC 1701). If at least one
+        /// flag is set, the header has four more bytes, which both flags share.
         static let checksumOrRouting: UInt16 = 0xC000
         static let key: UInt16 = 0x2000
         static let sequence: UInt16 = 0x1000
@@ -32,7 +32,8 @@ extension LayerWalk {
     /// The mask for the Geneve option length, in 4-byte units (RFC 8926 §3.4).
     private static let geneveOptionsMask: UInt8 = 0x3F
 
-    /// Limits the following layers to `length` bytes from `start`. Records an issue if the packet has fewer bytes.
+    /// Limits the layers that follow to `length` bytes from `start`. If the packet has fewer bytes, records a length
+    /// error.
     @inline(__always)
     private mutating func confine(_ length: Int, from start: Int, _ layers: inout PacketLayers) {
         let end = start &+ length
@@ -59,7 +60,8 @@ extension LayerWalk {
         }
         guard try take(.ipv4, headerLength, &layers) else { return nil }
         layers.noteNetwork()
-        // If the network card segments the packet, the total length is 0, and the packet consists of all remaining bytes.
+        // A total length of 0 means that the network card segments the packet. The packet then consists of all
+        // remaining bytes.
         if total != 0 {
             if total < headerLength { layers.issues.insert(.badLength) } else { confine(total, from: start, &layers) }
         }
@@ -195,7 +197,7 @@ extension LayerWalk {
         switch EtherType(rawValue: type) {
         case .bridging: return .ethernet
         case .ppp:
-            // PPP's address and control bytes are optional.
+            // PPP's address and control bytes are optional. Skip them if they are present.
             if try p.u16(offset) == PPPProtocol.addressAndControl { offset &+= 2 }
             return .pppProtocol
         default: return .etherType(type)

@@ -12,8 +12,8 @@ extension PacketLayers {
         find(in: packet, linkType: linkType, originalCount: originalCount)
     }
 
-    /// Finds the layers in another packet and replaces the earlier result. In a loop over packets, one value that is
-    /// used again costs less than one value per packet.
+    /// Finds the layers in another packet. They replace the layers of the previous packet. In a loop over packets, this
+    /// is cheaper than creating a new value for each packet.
     @inlinable
     public mutating func find(in packet: borrowing ByteView, linkType: LinkType, originalCount: Int? = nil) {
         find(in: packet, linkType, wireCount: max(originalCount ?? packet.count, packet.count))
@@ -26,8 +26,8 @@ extension PacketLayers {
         walk(packet, linkType, wireCount)
     }
 
-    /// Finds the layers of any packet, one by one. `findUsual(_:wireCount:)` is faster, but decodes only common
-    /// Ethernet packets.
+    /// Finds the layers of a packet, one after the other. Works for any packet. `findUsual(_:wireCount:)` is faster,
+    /// but decodes only common Ethernet packets.
     @inline(never)
     mutating func walk(_ packet: borrowing ByteView, _ linkType: LinkType, _ wireCount: Int) {
         var walk = LayerWalk(limit: packet.count, wireLimit: wireCount)
@@ -47,7 +47,7 @@ extension PacketLayers {
 
 /// Decodes a packet layer by layer, from the outside in.
 struct LayerWalk {
-    /// The next layer's decoder.
+    /// The decoder for the next layer.
     enum Next {
         case ethernet, cooked, cooked2, loopback(bigEndian: Bool), rawIP, ipv4, ipv6
         case etherType(UInt16)
@@ -149,8 +149,8 @@ struct LayerWalk {
     /// The PPPoE code for packets that carry PPP (RFC 2516 §4).
     private static let pppoeSessionCode: UInt8 = 0
 
-    /// Interprets the Ethernet type field. A value up to 1500 is the payload's length, and an LLC header follows (IEEE
-    /// 802.3 §3.2.6).
+    /// Interprets the Ethernet type field. A value up to 1500 is the payload's length. In that case, an LLC header
+    /// follows (IEEE 802.3 §3.2.6).
     private mutating func typeOrLength(_ value: UInt16, _ layers: inout PacketLayers) -> Next? {
         guard value <= EtherType.maximumLength else { return .etherType(value) }
         if Int(value) <= wireLimit &- offset {
@@ -185,7 +185,8 @@ struct LayerWalk {
 
     private mutating func cookedProtocol(_ type: UInt16, hardware: UInt16, _ layers: inout PacketLayers) -> Next? {
         switch type {
-        // The kernel uses this value for LLC frames, which have a length field and no type.
+        // The kernel writes this value for LLC frames, because these frames have a length field in place of a type
+        // field.
         case CookedProtocol.llc: .llc
         case 0..<EtherType.minimumType: unknown(&layers)
         default: .etherType(type)
@@ -241,8 +242,8 @@ struct LayerWalk {
             case MPLSLabel.ipv6ExplicitNull: return .ipv6
             default: break
             }
-            // An MPLS label does not state its payload's type. As routers do, take the payload's first four bits as the
-            // IP version (RFC 4928 §3).
+            // An MPLS label does not state the type of its payload. Do as routers do: take the payload's first four
+            // bits as the IP version (RFC 4928 §3).
             switch try p.u8(offset) >> 4 {
             case IPVersion.ipv4: return .ipv4
             case IPVersion.ipv6: return .ipv6

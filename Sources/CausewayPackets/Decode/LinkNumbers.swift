@@ -1,4 +1,4 @@
-/// Protocol families in loopback headers. The IPv6 family number depends on the capturing system.
+/// The numbers of protocol families in loopback headers. Each operating system has its own number for IPv6.
 enum LoopbackFamily {
     static let inet: UInt32 = 2
     static let inet6Linux: UInt32 = 10

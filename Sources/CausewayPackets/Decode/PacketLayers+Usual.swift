@@ -1,12 +1,13 @@
 extension PacketLayers {
-    /// The usual values in an IPv4 header's first eight bytes, and the mask for the bits to compare: version 4, a
-    /// header length of 20 bytes, and fragment offset zero (RFC 791 §3.1).
+    /// The usual bits at the start of an IPv4 header, and a mask that selects the bits to compare.
+    ///
+    /// The usual values are version 4, a header length of 20 bytes, and fragment offset zero (RFC 791 §3.1).
     private static let usual4: UInt64 = 0x4500_0000_0000_0000
     private static let usual4Mask: UInt64 = 0xFF00_0000_0000_1FFF
     /// Header lengths in bytes: 8 for ICMP and UDP, 20 for TCP and IPv4 without options.
     private static let shortLength = 8
     private static let longLength = 20
-    /// The total length in bytes for the link header, an IPv4 header and the shortest transport header.
+    /// The total length, in bytes, of an Ethernet header, an IPv4 header and the shortest transport header.
     private static var linkAndShortest: Int { EthernetHeader.byteCount &+ longLength &+ shortLength }
 
     /// Finds the layers in the most common packets: Ethernet, optionally one VLAN tag, an IP header without options,
@@ -15,8 +16,8 @@ extension PacketLayers {
     /// - Returns: `false`, with nothing recorded, if the packet has another form.
     @inline(__always)
     mutating func findUsual(_ p: borrowing ByteView, wireCount: Int) -> Bool {
-        // Check once that the packet is long enough for the Ethernet header, an IPv4 header and the shortest transport
-        // header. The packet's length is checked again before a longer header is read, such as IPv6 or TCP.
+        // One check covers the Ethernet header, an IPv4 header, and the shortest transport header. Before a longer
+        // header is read, such as IPv6 or TCP, there is another check.
         guard p.count >= Self.linkAndShortest else { return false }
         var type = p.unchecked16(12)
         var at = 14
@@ -27,7 +28,7 @@ extension PacketLayers {
             (at, place) = (18, 2)
         }
         if type == EtherType.ipv4.rawValue {
-            // Check version, header length, total length and fragment fields with one load.
+            // One load reads all of these fields: version, header length, total length and fragment fields.
             let first = p.unchecked64(at)
             guard first & Self.usual4Mask == Self.usual4 else { return false }
             let total = Int(first >> 32 & 0xFFFF)
@@ -42,7 +43,9 @@ extension PacketLayers {
         return takeUsual(p, p.unchecked8(at &+ 6), .ipv6, at, at &+ 40, at &+ 40 &+ length, place)
     }
 
-    /// Checks the transport header and records all layers. The caller has checked the shortest header's length.
+    /// Checks the transport header and records all layers of the packet.
+    ///
+    /// The caller has already checked that the packet is at least as long as the shortest header.
     @inline(__always)
     private mutating func takeUsual(
         _ p: borrowing ByteView, _ number: UInt8, _ below: LayerKind, _ network: Int, _ start: Int, _ wireEnd: Int,

@@ -41,15 +41,15 @@ public struct PacketLayers: Sendable {
         public static let tooManyLayers = Issues(rawValue: 16)
         /// The protocol is not supported.
         public static let unknownProtocol = Issues(rawValue: 32)
-        /// The packet is not the first fragment: its payload begins without a transport header.
+        /// The packet is a fragment, but not the first one. So its payload does not begin with a transport header.
         public static let laterFragment = Issues(rawValue: 64)
     }
 
     /// The maximum number of recorded layers.
     public static let capacity = 16
 
-    /// The layers, each packed into one integer. The layers are written directly into this property, because a copy of
-    /// the array would cost time for every packet.
+    /// The layers, each packed into one integer. The decoder writes them directly into this property. Copying the array
+    /// would cost time for every packet.
     private var storage: InlineArray<16, UInt64> = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]
     /// The number of layers.
     public private(set) var count = 0
@@ -83,7 +83,7 @@ public struct PacketLayers: Sendable {
             byteCount: UInt16(truncatingIfNeeded: packed >> 8), offset: UInt32(truncatingIfNeeded: packed >> 32))
     }
 
-    /// The layer at `position`, counted from the outermost.
+    /// Returns the packet layer at `position`. Position 0 is the outermost layer.
     public subscript(position: Int) -> Layer {
         precondition(position >= 0 && position < count, "there are \(count) layers")
         return layer(position)
@@ -124,8 +124,8 @@ public struct PacketLayers: Sendable {
         payloadOriginalCount = wireEnd &- content
     }
 
-    /// Records the layer that was added last as the innermost network layer. A transport layer recorded so far belongs
-    /// to a packet around a tunnel, so it is removed.
+    /// Records the layer that was added last as the innermost network layer. If a transport layer was recorded before,
+    /// removes it. That layer belongs to the packet around a tunnel.
     @inline(__always) mutating func noteNetwork() {
         (network, transport) = (UInt8(truncatingIfNeeded: count &- 1), 0xFF)
     }

@@ -32,8 +32,8 @@ public struct QUICInitialCipher: Sendable {
     }
 }
 
-/// The keys for a client's Initial packets. They are derived from a connection ID in the packet, so every observer can
-/// compute them.
+/// The keys for a client's Initial packets. They are derived from a connection ID that the packet contains. So every
+/// observer can compute them.
 struct QUICInitialKeys: Sendable, Equatable {
     private static let salts: [UInt32: [UInt8]] = [
         // The version 1 initial salt (RFC 9001 §5.2).
@@ -94,8 +94,8 @@ struct QUICInitialKeys: Sendable, Equatable {
         var header = p.clamped(place.start, content).array
         header[0] = first
         var nonce = nonce
-        // A header contains only the packet number's low bytes. The first packets have small numbers, so these bytes
-        // are the whole number.
+        // A packet header contains only the low bytes of the packet number. The first packets have small numbers, so
+        // these bytes are the whole number.
         for (index, offset) in (place.number..<content).enumerated() {
             let byte = p[offset] ^ mask[1 + index]
             header[offset - place.start] = byte

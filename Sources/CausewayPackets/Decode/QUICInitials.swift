@@ -8,14 +8,14 @@ struct QUICInitials: Sendable {
     /// The minimum length in bytes for the first Destination Connection ID (RFC 9000 §7.2).
     private static let shortestFirstIdentifier = 8
 
-    /// One direction of the traffic between two sockets.
+    /// The addresses and ports of packets that travel in one direction.
     struct Flow: Hashable, Sendable {
         var sourceHigh: UInt64 = 0, sourceLow: UInt64 = 0
         var destinationHigh: UInt64 = 0, destinationLow: UInt64 = 0
         var sourcePort: UInt16, destinationPort: UInt16
     }
 
-    /// The content of a datagram with at least one authentic client Initial packet.
+    /// What was read from a datagram with at least one authentic client Initial packet.
     struct Opened: Equatable {
         /// The ClientHello, if this datagram completes it.
         var hello: ClientHello?
@@ -27,7 +27,7 @@ struct QUICInitials: Sendable {
         let keys: QUICInitialKeys
         var assembly = CryptoAssembly()
 
-        /// Adds frames. Returns the first TLS message if it is complete.
+        /// Adds QUIC frames. Returns the first TLS message if it is complete.
         mutating func receive(_ frames: [UInt8]) -> [UInt8]? {
             assembly.add(frames: ByteView(frames.span))
             return assembly.takeMessage()
@@ -56,12 +56,12 @@ struct QUICInitials: Sendable {
         return opened
     }
 
-    /// Decrypts a packet. Tries the keys that are stored for the packet's flow, then keys derived from the packet's
-    /// Destination Connection ID.
+    /// Decrypts a packet. Tries the stored keys for the packet's flow first. If they do not fit, tries keys derived
+    /// from the packet's Destination Connection ID.
     ///
-    /// The stored keys are tried first, because the connection ID changes and the keys do not: after the server's first
-    /// reply, the client sends to the connection ID that the server chose, and keeps the keys derived from its first
-    /// connection ID (RFC 9001 §5.2).
+    /// The order matters, because the connection ID changes and the keys do not. After the server's first reply, the
+    /// client sends to a connection ID that the server chose. It still uses the keys derived from its first connection
+    /// ID (RFC 9001 §5.2).
     private mutating func frames(
         _ datagram: borrowing ByteView, _ place: QUICPacketPlace, _ flow: Flow
     ) -> [UInt8]? {

@@ -1,4 +1,4 @@
-/// A long header packet's position in a UDP datagram (RFC 9000 §17.2).
+/// The position of a long header packet in its UDP datagram (RFC 9000 §17.2).
 struct QUICPacketPlace: Equatable {
     static let versionOne: UInt32 = 1
     static let versionTwo: UInt32 = 0x6B33_43CF
@@ -16,13 +16,13 @@ struct QUICPacketPlace: Equatable {
     let start: Int
     /// The Destination Connection ID.
     let destination: Range<Int>
-    /// The packet number's offset. Header protection covers the number.
+    /// The offset of the packet number, which header protection covers.
     let number: Int
     /// The offset after the packet's last byte.
     let end: Int
 
-    /// Finds the packet at `start`; `nil` if it is incomplete, has a short header, is a Retry packet, or has another
-    /// version.
+    /// Finds the QUIC packet at `start`. `nil` if the packet is incomplete, has a short header, is a Retry packet, or
+    /// has another version.
     init?(_ p: borrowing ByteView, at start: Int) {
         guard let place = try? QUICPacketPlace(reading: p, at: start) else { return nil }
         self = place

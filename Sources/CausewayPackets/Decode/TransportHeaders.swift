@@ -37,7 +37,7 @@ public struct TCPHeader: Hashable, Sendable {
     public var destinationPort: UInt16
     /// The sequence number for the first payload byte, or for the SYN.
     public var sequence: UInt32 = 0
-    /// The next sequence number that the sender expects from its peer.
+    /// The sequence number of the next byte that the sender expects to receive from its peer.
     public var acknowledgement: UInt32 = 0
     /// Header length in 4-byte units. If `nil`, the builder computes it from the options.
     public var dataOffset: UInt8?

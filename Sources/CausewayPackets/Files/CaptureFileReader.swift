@@ -22,7 +22,7 @@ public struct CaptureFileReader: Sendable {
     var buffer: [UInt8] = []
     /// The number of buffer bytes already read.
     var position = 0
-    /// The buffer's offset in the file, in bytes.
+    /// The file offset at which the buffer's content begins, in bytes.
     private var base = 0
     private var isFinished = false
     var format = Format.unknown

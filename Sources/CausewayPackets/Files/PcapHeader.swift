@@ -9,7 +9,7 @@ struct PcapHeader: Sendable {
         /// Packet header length in bytes. The modified form has eight more bytes.
         var packetHeaderByteCount: Int
 
-        /// - Parameter magic: The file's first four bytes, read as a little-endian number.
+        /// - Parameter magic: The first four bytes of the file as a number. They are read in little-endian order.
         init?(magic: UInt32) {
             let plain: [(UInt32, Bool, Int)] = [
                 (0xA1B2_C3D4, false, 16), (0xA1B2_3C4D, true, 16), (0xA1B2_CD34, false, 24),
@@ -33,7 +33,7 @@ struct PcapHeader: Sendable {
         self.kind = kind
         let swap = { (value: UInt32) in kind.isBigEndian ? value.byteSwapped : value }
         snapLength = Int(swap(reader.word(at: reader.position + 16) ?? 0))
-        // The upper 16 bits of the file header's link type field can contain the length of the frame check sequence.
+        // The link type field's upper 16 bits can contain the length of the frame check sequence.
         linkType = LinkType(fileValue: swap(reader.word(at: reader.position + 20) ?? 0) & 0xFFFF)
     }
 }
@@ -57,7 +57,8 @@ extension CaptureFileReader {
             header.kind.isNanoseconds
             ? CaptureTime(seconds: seconds, nanoseconds: field(1))
             : CaptureTime(seconds: seconds, microseconds: field(1))
-        // Some programs write more bytes than the snap length. The reader cuts the packet to the snap length.
+        // Some programs store more bytes of a packet than the snap length allows. In that case, cut the packet to the
+        // snap length.
         let kept = header.snapLength > 0 ? min(captured, header.snapLength) : captured
         let packet = CapturedPacket(
             time: time, originalCount: Int(field(3)), capturedCount: kept, linkType: header.linkType)
@@ -113,7 +114,7 @@ public struct PcapWriter: Sendable {
             same
             ? packet.time.fraction
             : UInt32(truncatingIfNeeded: isNanoseconds ? packet.time.nanoseconds : packet.time.microseconds)
-        // Append the whole header at once, because an append per field costs more.
+        // Append the whole header in one step. This is faster than appending each field separately.
         let header = (
             ordered(UInt32(truncatingIfNeeded: packet.time.seconds)), ordered(fraction),
             ordered(UInt32(truncatingIfNeeded: bytes.count)), ordered(UInt32(truncatingIfNeeded: packet.originalCount))
@@ -122,8 +123,8 @@ public struct PcapWriter: Sendable {
         unsafe bytes.rawSpan.withUnsafeBytes { bytes in
             output.append(addingCapacity: byteCount) { room in
                 unsafe room.withUnsafeMutableBufferPointer { buffer, count in
-                    // In bounds: `append(addingCapacity:)` provides space for `byteCount` bytes. The tuple with the
-                    // header fields has no padding.
+                    // The write stays in bounds: `append(addingCapacity:)` provides space for `byteCount` bytes. The
+                    // tuple with the header fields has no padding.
                     let place = unsafe UnsafeMutableRawBufferPointer(
                         rebasing: UnsafeMutableRawBufferPointer(buffer)[count...])
                     unsafe place.storeBytes(of: header, as: (UInt32, UInt32, UInt32, UInt32).self)

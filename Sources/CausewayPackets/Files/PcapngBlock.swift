@@ -11,7 +11,7 @@ public struct PcapngBlock: Hashable, Sendable {
         case packet(interface: UInt32, stamp: UInt64, originalCount: UInt32, data: [UInt8])
         /// The obsolete form of ``packet(interface:stamp:originalCount:data:)``, with a count of dropped packets.
         case obsoletePacket(interface: UInt16, drops: UInt16, stamp: UInt64, originalCount: UInt32, data: [UInt8])
-        /// A packet from the first interface, without a timestamp.
+        /// A packet that was captured on the first interface. The block contains no timestamp.
         case simplePacket(originalCount: UInt32, data: [UInt8])
         /// Addresses with their names.
         case nameResolution(records: [Record])
@@ -25,7 +25,7 @@ public struct PcapngBlock: Hashable, Sendable {
     public struct Record: Hashable, Sendable {
         /// The address kind: 1 is IPv4, 2 is IPv6.
         public var type: UInt16
-        /// The address and the names.
+        /// The address, followed by the names for it.
         public var value: [UInt8]
         /// Creates a record.
         public init(type: UInt16, value: [UInt8]) {
@@ -36,7 +36,7 @@ public struct PcapngBlock: Hashable, Sendable {
 
     /// A block option.
     public struct Option: Hashable, Sendable {
-        /// The option code; 1 is a comment in every block.
+        /// The option code. The code 1 means a comment in every type of block.
         public var code: UInt16
         /// The value, without padding.
         public var value: [UInt8]
@@ -55,7 +55,7 @@ public struct PcapngBlock: Hashable, Sendable {
     public var options: [Option]
     /// Whether an end-of-options mark follows the options. The mark is optional.
     public var endsOptions: Bool
-    /// The bytes after the block's content and options. They are kept, so that the block can be written unchanged.
+    /// The bytes after the block's content and options, kept so that the block can be written back unchanged.
     var rest: [UInt8] = []
 
     /// Creates a block. An end-of-options mark follows the options, if there are any.

@@ -1,4 +1,4 @@
-/// The state of a pcapng section that is needed to interpret the section's packets.
+/// The properties of a pcapng section that a reader needs to interpret the packets in the section.
 struct PcapngSection: Sendable {
     var isBigEndian = false
     var interfaces: [Interface] = []
@@ -9,7 +9,7 @@ struct PcapngSection: Sendable {
         /// The timestamp unit as an exponent: 6 means 10^-6 seconds. If the highest bit is set, the base is two
         /// instead of ten.
         var resolution: UInt8 = 6
-        /// Seconds to add to timestamps.
+        /// Seconds to add to each timestamp from this interface.
         var timeOffset: Int64 = 0
 
         /// Converts a 64-bit timestamp.
@@ -133,7 +133,7 @@ extension CaptureFileReader {
         section.interfaces.append(interface)
     }
 
-    /// Reads an enhanced or obsolete packet block. Both have equal fields after the interface number.
+    /// Reads an enhanced or an obsolete packet block. After the interface number, both have the same fields.
     private func packet(_ body: Range<Int>, interface number: Int) throws(CaptureFileError) -> Found? {
         guard body.count >= 20 else { throw .malformed("a packet block of \(body.count) bytes", offset: fileOffset) }
         guard section.interfaces.indices.contains(number) else {

@@ -1,17 +1,20 @@
-/// Recognizes a byte load and the comparisons after it, if they test whether the byte is in a small set. All values in
-/// the set lead to one position in the program, and all other values to another.
+/// Finds filter code that checks whether a packet byte is in a small set of values.
+///
+/// Such code loads a byte and then compares it with each value. All values in the set lead to one position in the
+/// program. All other values lead to another position.
 enum FilterByteSet {
     /// The maximum number of values in a set.
     private static let capacity = 8
 
-    /// The offset of the loaded byte in the packet, the set's values, and the program positions to continue at for a
-    /// byte in the set and for any other byte. There are always eight values: in a smaller set, the last value is
-    /// repeated.
+    /// A test of one packet byte against a set of values. `at` is the byte's offset. The program continues at `jt` if
+    /// the set contains the byte, and otherwise at `jf`.
+    ///
+    /// There are always eight values. In a smaller set, the last value is repeated.
     typealias Found = (at: UInt32, bytes: UInt64, jt: Int, jf: Int)
 
     static func branch(_ instructions: [FilterInstruction], _ position: Int) -> Found? {
         let load = instructions[position]
-        // Return `nil` if only one comparison follows the load. A single comparison is evaluated without a set.
+        // Return `nil` if only one comparison follows the load, because a single comparison needs no set.
         guard load.code == FilterProgram.Code.loadByte, load.k < 1 << 20, position + 1 < instructions.count,
             isJump(instructions[position + 1]), leadsToJumps(instructions, position + 1)
         else { return nil }
@@ -43,8 +46,8 @@ enum FilterByteSet {
         }
     }
 
-    /// Follows the comparisons from `start` for one value of the byte. Returns the position of the first instruction
-    /// after them. The loop terminates, because jumps lead forward only.
+    /// Follows the comparisons from `start` on, for one value of the byte that they test. Returns the position of the
+    /// first instruction after the comparisons. The loop ends, because jumps only lead forward.
     private static func way(_ instructions: [FilterInstruction], _ start: Int, _ value: UInt32) -> Int {
         var position = start
         while position < instructions.count, isJump(instructions[position]) {

@@ -5,68 +5,72 @@
 /// A decision with two comparisons can instead match if one of them matches. Merging reduces the number of steps, which
 /// are the expensive part of a filter. A typical filter needs two to four decisions.
 struct FilterDecision: Hashable, Sendable {
-    /// Values of the targets `jt` and `jf` that end the evaluation. All other values are indices of the next decision.
+    /// These values of `jt` and `jf` end the evaluation. All other values are the index of the next decision.
     static let refused: Int32 = -1
     static let taken: Int32 = -2
-    /// The decisions give no result for this packet, for example because the packet is short. Then the filter's BPF
-    /// program evaluates the packet.
+    /// The decisions cannot give a result for this packet, for example because the packet is too short. The filter's
+    /// BPF program must then evaluate the packet.
     static let open: Int32 = -3
 
-    /// Eight packet bytes to compare. Mask and value have the packet's byte order.
+    /// A comparison of eight packet bytes. The mask and the value have the packet's byte order.
     struct Window: Hashable, Sendable {
         var mask: UInt64 = 0
-        /// The expected value after masking.
+        /// The expected value after the mask is applied.
         var value: UInt64 = 0
         /// Offset to the first byte.
         var at: Int32 = 0
 
-        /// Returns the bits that differ from the expected value. The caller has checked the bounds.
+        /// Returns the bits in which the packet differs from the expected value. The caller must first check that the
+        /// loaded bytes are within the packet.
         @inline(__always)
         func difference(_ bytes: RawSpan, _ base: Int) -> UInt64 {
-            // In bounds: the caller has checked that the packet contains all bytes up to `reach`, which includes both
-            // windows.
+            // The load stays in bounds: the caller has checked that the packet contains all bytes up to `reach`. Both
+            // windows lie before `reach`.
             let found = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: base &+ Int(at), as: UInt64.self)
             return (found ^ value) & mask
         }
     }
 
-    // A 4-byte field follows each window and fills the padding after it, so that a decision has 72 bytes.
+    // The field after each window has 4 bytes. It lies in the window's padding, so a decision needs only 72 bytes.
     var first = Window()
-    /// Offset to the byte whose low half is the IP header length, which is added to all other offsets. `header` is
-    /// negative if no length is added.
+    /// The offset of the byte whose lower four bits contain the IP header length. That length is added to all other
+    /// offsets. A negative value means that no length is added.
     var header: Int32 = -1
     var second = Window()
     var byteAt: Int32 = -1
-    /// Up to eight accepted values for the byte at `byteAt`, which is negative if no byte is compared.
+    /// Up to eight accepted values for the byte at `byteAt`. If `byteAt` is negative, no byte is compared.
     var bytes: UInt64 = 0
-    /// Offset after the last byte that the decision loads. As for the other offsets, the IP header length is added to
-    /// it if `header` is not negative.
+    /// The offset after the last byte that the decision loads. If `header` is not negative, the IP header length is
+    /// added, as for the other offsets.
     var reach: Int32 = 0
-    /// How many of the two windows `first` and `second` must match: both, or only one of them. If the decision compares
-    /// one window, `first` and `second` are equal.
+    /// The number of windows that must match: 2 for both `first` and `second`, otherwise 1. If the decision compares
+    /// only one window, `first` and `second` are equal.
     var needed: Int32 = 2
     var jt: Int32 = 0
     var jf: Int32 = 0
 
-    /// Evaluates the decision (a group of comparisons) at `place` for a packet. Returns the index of the next decision,
-    /// or a negative value: ``refused``, ``taken`` or ``open``.
+    /// Evaluates one decision of the filter for a packet. A decision is a group of comparisons, and `place` is its
+    /// index.
     ///
-    /// Reads each field in place: copying the decision would load all its fields.
+    /// Returns the index of the next decision, or a negative value: ``refused``, ``taken`` or ``open``.
+    ///
+    /// Each field is read in place, because a copy of the decision would load all its fields.
     @inline(__always)
     static func next(_ steps: Span<FilterDecision>, _ place: Int, _ bytes: RawSpan) -> Int32 {
         var base = 0
         let header = Int(steps[place].header)
         if header >= 0 {
             guard header < bytes.byteCount else { return open }
-            // In bounds: the guard above checks the offset.
+            // This load is in bounds, because the guard above has checked the offset.
             let byte = unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: header, as: UInt8.self)
             base = Int(byte & 15) << 2
         }
-        // Check the bounds once for all loads below: no offset is negative, and no load ends after `reach`.
+        // Check the bounds once for all loads below. This suffices, because no offset is negative and no load ends
+        // after `reach`.
         guard base &+ Int(steps[place].reach) <= bytes.byteCount else { return open }
         let first = steps[place].first.difference(bytes, base)
         let second = steps[place].second.difference(bytes, base)
-        // Use branches, which the processor predicts, instead of conditional moves, which add latency.
+        // Use branches here, because the processor predicts them. Conditional moves would add latency.
         if _fastPath(steps[place].needed == 2) {
             guard _fastPath(first | second == 0) else { return steps[place].jf }
         } else {
@@ -80,8 +84,8 @@ struct FilterDecision: Hashable, Sendable {
         return steps[place].jt
     }
 
-    /// Whether one of eight packed bytes equals `byte`. XORs `bytes` with eight copies of `byte` and looks for a zero
-    /// byte.
+    /// Returns whether one of the eight bytes in `bytes` equals `byte`. XORs `bytes` with eight copies of `byte`, and
+    /// then looks for a zero byte.
     @inline(__always)
     static func holds(_ bytes: UInt64, _ byte: UInt8) -> Bool {
         let ones: UInt64 = 0x0101_0101_0101_0101
@@ -97,7 +101,10 @@ struct FilterDecisions: Hashable, Sendable {
     /// The return value for an accepted packet.
     let answer: UInt32
 
-    /// Converts a program. The result is empty if the program does more than compare, or if the graph becomes too large.
+    /// Converts a filter program into decisions.
+    ///
+    /// The result has no decisions in two cases: the program does more than compare fields, or the decision graph
+    /// becomes too large.
     init(_ instructions: [FilterInstruction]) {
         var making = FilterDecisionMaking(instructions)
         let start = making.start()
@@ -113,7 +120,7 @@ struct FilterDecisions: Hashable, Sendable {
     func end(_ packet: borrowing ByteView) -> Int32 {
         let (steps, bytes) = (steps.span, packet.rawSpan)
         var place = start
-        // The loop terminates, because each step leads only to steps that were created before it.
+        // The loop ends, because each step leads only to steps that were created before that step.
         while place >= 0 { place = FilterDecision.next(steps, Int(place), bytes) }
         return place
     }

@@ -1,18 +1,19 @@
 /// Converts a BPF filter program into ``FilterDecision`` values.
 struct FilterDecisionMaking {
-    /// Compares a field with a constant.
+    /// A comparison of a packet field with a constant.
     struct Comparison: Hashable {
         var at: UInt32
         var width: UInt32
-        /// Whether the IP header's length is added to `at`.
+        /// Whether the field's offset is `at` plus the length of the IP header.
         var isMoved: Bool
         var mask: UInt32
         var value: UInt32
-        /// Eight accepted values for a one-byte field; a value can be repeated. If this is not `nil`, `mask` and
-        /// `value` are not used.
+        /// Eight accepted values for a one-byte field. The same value can occur more than once. If this property is not
+        /// `nil`, `mask` and `value` are not used.
         var bytes: UInt64?
 
-        /// Returns whether this comparison holds if `fact` holds; `nil` if `fact` does not determine the result.
+        /// Whether `fact` implies this comparison. Returns `true` if the comparison must hold, and `false` if it cannot
+        /// hold. Returns `nil` if `fact` does not determine the result.
         func follows(from fact: Comparison) -> Bool? {
             guard at == fact.at, width == fact.width, bytes == nil, fact.bytes == nil else { return nil }
             guard !isMoved, !fact.isMoved else { return nil }
@@ -21,17 +22,18 @@ struct FilterDecisionMaking {
         }
     }
 
-    /// The known register contents at a program position.
+    /// What is known about the registers at one position in the filter program.
     struct Registers: Hashable {
-        /// Offset to the IP header whose length is in the index register; negative if unknown.
+        /// The offset of the IP header whose length is in the index register. Negative if the header is unknown.
         var header: Int32 = -1
-        /// The latest field loaded, with its mask; `nil` if the field depends on the path through the program.
+        /// The packet field that was loaded last, with its mask. `nil` if different paths through the program load
+        /// different fields.
         var loaded: Comparison?
     }
 
     private struct Branch {
         var test: Comparison
-        /// The register contents after the comparison. They do not depend on its result.
+        /// The register contents after the comparison. They do not depend on the comparison's result.
         var registers: Registers
         var jt: Int
         var jf: Int
@@ -56,12 +58,15 @@ struct FilterDecisionMaking {
 
     init(_ instructions: [FilterInstruction]) { self.instructions = instructions }
 
-    /// Converts the program and returns the index of the first ``FilterDecision``. Returns `nil` if the program cannot
-    /// be converted.
+    /// Converts the filter program into a tree of ``FilterDecision`` values.
+    ///
+    /// Returns the index of the first decision, or `nil` if the program cannot be converted.
     mutating func start() -> Int32? { place(0, Registers(), []) }
 
-    /// Converts the program from a position on. Returns the index of the first ``FilterDecision``, a negative result,
-    /// or `nil` if this is not possible. `facts` are comparisons that are known to hold at this position.
+    /// Converts the part of the filter program that begins at a position.
+    ///
+    /// Returns the index of the first ``FilterDecision``, or a negative value that ends the evaluation. Returns `nil`
+    /// if the part cannot be converted. `facts` contains comparisons that are known to hold at this position.
     private mutating func place(_ position: Int, _ registers: Registers, _ facts: [Comparison]) -> Int32? {
         switch end(position, registers, facts) {
         case .answered(let place): return place
@@ -81,8 +86,8 @@ struct FilterDecisionMaking {
         case unknown
     }
 
-    /// Follows jumps, and comparisons whose result is known, from a position in the program. Returns the program's
-    /// result, or the first comparison whose result is unknown.
+    /// Evaluates the filter program from a given position, as far as possible. Follows jumps, and comparisons with a
+    /// known result. Returns the program's result, or the first comparison whose result is unknown.
     private mutating func end(_ position: Int, _ registers: Registers, _ facts: [Comparison]) -> End {
         var (position, registers) = (position, registers)
         while position < instructions.count {
@@ -90,9 +95,9 @@ struct FilterDecisionMaking {
             switch instruction.code {
             case FilterProgram.Code.jump: position = Int(instruction.jt)
             case FilterProgram.Code.xHeaderLength:
-                // The program rejects a packet that ends before this IP header. A decision notices such a packet only
-                // if it loads a field behind this header. Therefore the next instruction must load a field whose offset
-                // includes the header's length.
+                // If a packet ends before this IP header, the filter program rejects it. A decision notices the end of
+                // the packet only when it loads a field behind the header. So the next instruction must load a field
+                // whose offset includes the header's length.
                 guard instruction.k < Self.farthest, isMoved(position + 1) else { return .unknown }
                 registers.header = Int32(instruction.k)
                 position += 1
@@ -126,7 +131,7 @@ struct FilterDecisionMaking {
         guard let step = FilterStep.joined(instructions, position) else { return again(position, registers) }
         guard step.k < Self.farthest else { return nil }
         let isMoved = step.code == FilterStep.halfAtXEqual || step.code == FilterStep.byteAtXEqual
-        // Offsets relative to an unknown header cannot be compared.
+        // Give up if the header's position is unknown, because offsets relative to this header cannot be compared.
         if isMoved, registers.header < 0 { return nil }
         let width: UInt32 =
             switch step.code {
@@ -144,7 +149,7 @@ struct FilterDecisionMaking {
         return code == FilterProgram.Code.loadHalfAtX || code == FilterProgram.Code.loadByteAtX
     }
 
-    /// Returns the comparison at `position` if it tests a field already loaded by an earlier instruction.
+    /// Returns the comparison at `position` if it tests a field that an earlier instruction has already loaded.
     private func again(_ position: Int, _ registers: Registers) -> Branch? {
         guard let field = registers.loaded else { return nil }
         let jump = instructions[position]
@@ -163,16 +168,16 @@ struct FilterDecisionMaking {
         let width = UInt32.max >> (32 - field.width * 8)
         var test = field
         (test.mask, test.value) = (field.mask & tested & width, value)
-        // A value with bits outside the mask never matches.
+        // A value that has bits outside the mask can never be equal to the masked field. No branch is needed then.
         guard value & ~test.mask == 0 else { return nil }
-        // Do not keep a field whose offset includes the IP header's length. If the program reads another IP header's
-        // length, the offset leads to another field.
+        // Do not keep a field whose offset includes the IP header's length. The program may later read the length of
+        // another IP header. The same offset then leads to another field.
         let loaded = field.isMoved ? nil : field
         return Branch(test: test, registers: Registers(header: header, loaded: loaded), jt: jt, jf: jf)
     }
 
     private mutating func make(_ branch: Branch, _ facts: [Comparison]) -> Int32? {
-        // Count the decision before the decisions that follow it are created, so that `maximum` also limits the
+        // Count this decision before the decisions after it are created. In this way, `maximum` also limits the
         // recursion depth.
         begun += 1
         guard begun <= Self.maximum else { return nil }
@@ -180,8 +185,8 @@ struct FilterDecisionMaking {
         var holding = [branch.test]
         var (jt, behind) = (branch.jt, branch.registers)
         var (jf, refused) = (branch.jf, branch.registers)
-        // Merge the comparisons that follow a match, as long as their mismatch leads to the same position as a mismatch
-        // of the first comparison.
+        // More comparisons can follow a match. Merge them as long as their mismatch leads to the same position as a
+        // mismatch of the first comparison.
         while case .branch(let next, _) = end(jt, behind, facts + holding), next.jf == branch.jf,
             isTogether(next, branch), shape.add(next.test)
         {
@@ -189,8 +194,8 @@ struct FilterDecisionMaking {
             refused = common(refused, next.registers)
             (jt, behind) = (next.jt, next.registers)
         }
-        // If no comparison was merged, look at the comparison that follows a mismatch. Merge it if its match leads to
-        // the same position as a match of the first comparison.
+        // No comparison was merged so far. Look at the comparison that follows if this one does not match. Merge both
+        // if they lead to the same position after a match.
         if holding.count == 1, case .branch(let next, _) = end(jf, branch.registers, facts), next.jt == branch.jt,
             isTogether(next, branch), shape.addOther(next.test)
         {
@@ -207,13 +212,14 @@ struct FilterDecisionMaking {
         return Int32(steps.count - 1)
     }
 
-    /// Whether both comparisons have offsets relative to the same header, or both have fixed offsets.
+    /// Returns whether the offsets of two comparisons have the same base. Either both are relative to the same header,
+    /// or both are fixed.
     private func isTogether(_ one: Branch, _ other: Branch) -> Bool {
         one.test.isMoved == other.test.isMoved
             && (!one.test.isMoved || one.registers.header == other.registers.header)
     }
 
-    /// Returns the register contents that two paths have in common.
+    /// Returns the register contents that are the same on both paths.
     private func common(_ one: Registers, _ other: Registers) -> Registers {
         Registers(
             header: one.header == other.header ? one.header : -1,

@@ -6,8 +6,10 @@ struct FilterDecisionShape {
 
     init(_ test: FilterDecisionMaking.Comparison) { _ = add(test) }
 
-    /// Adds a comparison that must also match. Returns `false` if there is no space for it: a ``FilterDecision``
-    /// compares at most two 8-byte windows and one byte.
+    /// Adds a comparison that must match in addition to the others. Returns `false` if the decision has no space for
+    /// it.
+    ///
+    /// A ``FilterDecision`` has space for two windows of 8 bytes, and for one byte.
     mutating func add(_ test: FilterDecisionMaking.Comparison) -> Bool {
         if let values = test.bytes {
             guard byte == nil else { return false }
@@ -20,8 +22,8 @@ struct FilterDecisionShape {
         return true
     }
 
-    /// Adds `test` as an alternative to the existing comparison: then one match is enough. Returns `false` if a
-    /// ``FilterDecision`` cannot express this.
+    /// Adds `test` as an alternative to the existing comparison: a packet must match only one of them. Returns `false`
+    /// if a ``FilterDecision`` cannot express this.
     mutating func addOther(_ test: FilterDecisionMaking.Comparison) -> Bool {
         guard windows.count == 1, byte == nil, test.bytes == nil else { return false }
         windows.append(FilterWindow(test))
@@ -31,8 +33,8 @@ struct FilterDecisionShape {
 
     var decision: FilterDecision {
         var decision = FilterDecision()
-        // A `FilterDecision` always compares an 8-byte window. If it only tests one byte, add a window next to this
-        // byte. The empty mask lets the window always match.
+        // A `FilterDecision` always compares an 8-byte window. If the filter tests only a single byte, add a window
+        // with an empty mask after this byte. Such a window always matches.
         let all = windows.isEmpty ? [FilterWindow(behind: (byte?.at ?? 0) + 1)] : windows
         (decision.first, decision.second) = (all[0].asInMemory, all[all.count - 1].asInMemory)
         decision.needed = isEither ? 1 : 2
@@ -45,14 +47,14 @@ struct FilterDecisionShape {
     }
 }
 
-/// An 8-byte window under construction, in network byte order.
+/// A window of 8 packet bytes that a filter decision will compare. The bytes are in network byte order.
 struct FilterWindow {
     private var at: Int
     private var mask: UInt64
     private var value: UInt64
 
-    /// Creates a window with an empty mask. The window's eight bytes end at the offset `last`. If fewer than eight
-    /// bytes precede this offset, the window begins at 0 and ends later.
+    /// Creates a window of eight bytes with an empty mask. The window ends at the offset `last`. If `last` is less than
+    /// 8, the window begins at 0 instead, and so extends beyond `last`.
     init(behind last: UInt32) { (at, mask, value) = (max(0, Int(last) - 8), 0, 0) }
 
     init(_ test: FilterDecisionMaking.Comparison) {
@@ -63,7 +65,7 @@ struct FilterWindow {
 
     var end: Int32 { Int32(at + 8) }
 
-    /// The window with its mask and expected value in memory order.
+    /// The window as it is compared in memory. The mask and the expected value are in the byte order of memory.
     var asInMemory: FilterDecision.Window {
         FilterDecision.Window(mask: mask.bigEndian, value: value.bigEndian, at: Int32(at))
     }
@@ -73,14 +75,15 @@ struct FilterWindow {
         return (UInt64(test.mask) << behind, UInt64(test.value) << behind)
     }
 
-    /// Adds a comparison. Returns `false` if the field is too far from the window's other fields.
+    /// Adds a comparison to the decision. Returns `false` if the field is too far away from the other fields in the
+    /// window.
     mutating func take(_ test: FilterDecisionMaking.Comparison) -> Bool {
         var moved = self
         let last = Int(test.at) + Int(test.width)
         if last > at + 8 {
             let distance = last - 8 - at
-            // Move the window by `distance` bytes. This is not possible if a comparison uses one of the bytes that the
-            // window would lose.
+            // Move the window by `distance` bytes. This is possible only if no comparison uses the bytes that the
+            // window then no longer covers.
             guard distance < 8, mask >> UInt64(64 - distance * 8) == 0 else { return false }
             moved.at += distance
             (moved.mask, moved.value) = (mask << UInt64(distance * 8), value << UInt64(distance * 8))

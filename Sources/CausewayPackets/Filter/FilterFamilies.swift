@@ -1,4 +1,5 @@
-/// Protocol family numbers on the capturing systems. The IPv6 number differs between the BSD systems.
+/// The protocol family numbers of the systems that can capture packets. For IPv6, the BSD systems have different
+/// numbers.
 struct FilterFamilies: Sendable, Equatable {
     var ipv4: [UInt32]
     var ipv6: [UInt32]
@@ -8,7 +9,7 @@ struct FilterFamilies: Sendable, Equatable {
         LoopbackFamily.inet6Linux, LoopbackFamily.inet6OpenBSD, LoopbackFamily.inet6FreeBSD, LoopbackFamily.inet6Darwin,
     ]
 
-    /// Protocol family numbers for fields in network byte order, and for one-byte fields.
+    /// Protocol family numbers in network byte order. They also apply to one-byte fields.
     static let bigEndian = FilterFamilies(ipv4: [inet], ipv6: inet6)
     /// Protocol family numbers in both byte orders. They are for fields in the capturing host's byte order, because the
     /// packet does not state this order.

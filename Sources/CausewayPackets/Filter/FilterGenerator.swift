@@ -18,12 +18,13 @@ struct FilterGenerator {
     private var instructions: [FilterInstruction] = []
     private var chains: [FilterProgram.Chain] = []
     private var targets: [Int32] = []
-    /// For each label, the register contents common to all jumps to the label.
+    /// For each label, the known register contents that are the same at all jumps to this label.
     private var arrivals: [Registers?] = []
     private var registers = Registers.unknown
     private var isTooComplex = false
 
-    /// Slots in the kernel's scratch memory: the lower half for arithmetic, the upper half for header positions.
+    /// The numbers of slots for two purposes. The lower half of BPF's scratch memory is for arithmetic. The upper half
+    /// is for header positions.
     private static let computingSlots = 8
     static let placeSlots = 8
 
@@ -71,14 +72,15 @@ struct FilterGenerator {
         instructions.append(FilterInstruction(code: Code.jump, k: 0, jt: Int32(label), jf: Int32(label)))
     }
 
-    /// Resolves labels and removes jumps to the next instruction.
+    /// Replaces jump labels by instruction positions, and removes jumps to the next instruction.
     private func finish() -> FilterProgram {
         var result = instructions
         for index in result.indices where result[index].isJump {
             result[index].jt = targets[Int(result[index].jt)]
             result[index].jf = targets[Int(result[index].jf)]
         }
-        // A jump to a second jump goes directly to the second jump's target.
+        // A jump can lead to an instruction that is itself only a jump. Replace the target of the first jump by the
+        // final target.
         for index in result.indices.reversed() where result[index].isJump {
             if result[Int(result[index].jt)].code == Code.jump { result[index].jt = result[Int(result[index].jt)].jt }
             if result[Int(result[index].jf)].code == Code.jump { result[index].jf = result[Int(result[index].jf)].jt }
@@ -132,8 +134,8 @@ struct FilterGenerator {
         case .mark(let slot, let expression):
             compute(expression, 0)
             put(Code.store, UInt32(slot + Self.computingSlots))
-            // The slot in scratch memory has a new value. A register that was loaded with its old value as the base is
-            // no longer valid.
+            // The scratch memory slot now has a new value. If a register was loaded relative to the old value, its
+            // content is no longer valid.
             registers = .unknown
             jump(yes)
         case .chain(let version6, let at, let slot, let proto):
@@ -155,7 +157,7 @@ struct FilterGenerator {
         _ mask: UInt32, _ comparison: FilterComparison, _ value: UInt32, _ yes: Label, _ no: Label
     ) {
         if comparison == .equal, value == 0, mask != .max { return branch(Code.jumpAny, mask, no, yes) }
-        // Test a single bit without changing the accumulator.
+        // Test whether this single bit is set. The test does not change the accumulator.
         if comparison == .equal, value == mask, mask.nonzeroBitCount == 1 { return branch(Code.jumpAny, mask, yes, no) }
         if mask != .max { applyMask(mask) }
         branch(Self.code(comparison), value, yes, no)
@@ -208,7 +210,7 @@ struct FilterGenerator {
         }
     }
 
-    /// Sets the index register to a packet position, such as the start of a header. May change the accumulator.
+    /// Loads a packet position, such as the start of a header, into the index register. May change the accumulator.
     private mutating func setX(_ place: FilterPlace) {
         guard registers.x != place else { return }
         switch (place.slot, place.header) {
@@ -243,8 +245,8 @@ struct FilterGenerator {
         branch(Self.code(comparison) | Code.viaX, 0, yes, no)
     }
 
-    /// Computes an expression into the accumulator. May store intermediate results in the words of BPF scratch memory
-    /// from index `depth` on.
+    /// Generates the code that computes an expression into BPF's accumulator. The code may store intermediate results
+    /// in scratch memory from index `depth` on.
     private mutating func compute(_ expression: FilterExpression, _ depth: Int) {
         guard depth < Self.computingSlots else {
             isTooComplex = true

@@ -25,7 +25,7 @@ extension FilterLayout {
             direction, .equal(linkHeader.load(1, source), number), .equal(linkHeader.load(1, destination), number))
     }
 
-    /// Returns a test for six bytes of the link header.
+    /// Returns a test that compares six bytes of the link header, such as a MAC address.
     func address(_ bits: UInt64, _ offset: Int) -> FilterNode {
         .all([
             .equal(linkHeader.load(4, offset + 2), UInt32(truncatingIfNeeded: bits)),
@@ -33,7 +33,8 @@ extension FilterLayout {
         ])
     }
 
-    /// Restricts `node` to packets with a link header. In some tunnels, some packets contain IP without a link header.
+    /// Returns `node`, restricted to packets with a link header. Some tunnels also carry IP packets without a link
+    /// header.
     func ofFrame(_ node: FilterNode) -> FilterNode { frameCondition.map { .all([$0, node]) } ?? node }
 
     func broadcast(_ qualifiers: FilterQualifiers, netmask: UInt32?) throws(FilterMeaningError) -> FilterNode {

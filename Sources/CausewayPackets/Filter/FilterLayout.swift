@@ -3,21 +3,22 @@
 /// `vlan`, `mpls`, `pppoes`, `geneve` and `vxlan` change the positions for the remaining expression, as the language
 /// specifies.
 struct FilterLayout: Sendable {
-    /// How a link header states its payload type.
+    /// How the link header describes the type of its payload.
     enum Link: Sendable, Equatable {
         case ethernet
-        /// A Linux cooked header, which has the Ethernet type at another offset than an Ethernet header.
+        /// A Linux cooked header. Its Ethernet type is at another offset than in an Ethernet header.
         case cooked
         /// The header consists only of an Ethernet type.
         case etherType
         /// A four-byte protocol family, as read in network byte order.
         case loopback(FilterFamilies)
-        /// A one-byte protocol family.
+        /// The header is a single byte that contains a protocol family.
         case family(FilterFamilies)
-        /// An IP header without a link header. `only` is the IP version if the link type fixes it.
+        /// The packet begins with an IP header, without a link header. If the link type permits only one IP version,
+        /// `only` is this version.
         case rawIP(only: Int?)
         case ppp
-        /// BSD/OS PPP, whose IP headers may be compressed.
+        /// PPP of BSD/OS. Its IP headers may be compressed.
         case pppBSD
         /// Cisco's HDLC.
         case hdlc
@@ -25,35 +26,35 @@ struct FilterLayout: Sendable {
         case arcnet
         /// An IEEE 802.2 header in every frame; six bytes precede the type.
         case llc
-        /// IEEE 802.11: data frames contain IEEE 802.2.
+        /// An IEEE 802.11 header. In data frames, an IEEE 802.2 header follows.
         case wireless
-        /// Juniper: the header does not state a type, so a packet matches every type.
+        /// Juniper link types. The header does not state the payload's type, so a packet matches every type.
         case juniper
         case mpls
-        /// The position of the payload's type is unknown, so a filter cannot test that type. It can still test the
-        /// packet's bytes and length.
+        /// It is unknown where the header contains the type of the payload. A filter therefore cannot test the type,
+        /// but it can still test the packet's bytes and length.
         case opaque
     }
 
-    /// Hardware address positions, relative to the link header.
+    /// The positions of the hardware addresses, relative to the link header.
     enum Addresses: Sendable, Equatable {
         case none
         /// Six-byte addresses.
         case long(destination: Int, source: Int)
         /// One-byte addresses. `broadcastAddress` is the address to which broadcast packets are sent.
         case short(destination: Int, source: Int, broadcastAddress: UInt32)
-        /// IEEE 802.11: the positions depend on the frame.
+        /// The address positions differ between IEEE 802.11 frames.
         case wireless
     }
 
     var linkType: LinkType
     var link: Link
-    /// Offset to the network layer's type.
+    /// The offset of the field that contains the network layer's type.
     var typeAt: Int
     /// Offset to the network layer.
     var networkAt: Int
-    /// The slot in the filter's scratch memory that contains the base position for `typeAt` and `networkAt`; `nil`
-    /// means the start of the packet.
+    /// The slot in the filter's scratch memory that contains the base position. `typeAt` and `networkAt` are relative
+    /// to this position. With `nil`, they are relative to the packet's start.
     var slot: Int?
     /// The start of the link header.
     var linkHeader = FilterOrigin()
@@ -70,7 +71,7 @@ struct FilterLayout: Sendable {
         (linkHeader.offset, addresses) = FilterLinks.addresses(linkType)
         if link == .wireless { findWirelessHeaders() }
         if linkType == .pflog {
-            // The first byte of a pflog header states the header's length, which is rounded up to a multiple of four.
+            // The first byte of a pflog header is the header's length. Round this length up to a multiple of four.
             let padded = FilterExpression.binary(
                 .binary(.byte(0), .add, .number(3)), .and, .number(0xFFFF_FFFC))
             let slot = prologue.reserve()
@@ -79,10 +80,11 @@ struct FilterLayout: Sendable {
         }
     }
 
-    /// The slot in the filter's scratch memory that contains the base position for `networkAt`; `nil` if `slot`
-    /// contains it.
+    /// The slot in the filter's scratch memory that contains the base position for `networkAt`. `nil` means that this
+    /// position is in `slot` too.
     private var networkSlot: Int?
-    /// The test for a link header, in tunnels that carry either frames or IP packets.
+    /// A test that the packet must pass before a test of its link header. It is needed in tunnels that can carry
+    /// Ethernet frames or IP packets.
     private(set) var frameCondition: FilterNode?
 
     func load(_ size: Int, _ offset: Int) -> FilterLoad {
@@ -90,21 +92,21 @@ struct FilterLayout: Sendable {
     }
     /// The origin for network layer offsets.
     var networkPlace: FilterPlace { FilterPlace(slot: networkSlot ?? slot) }
-    /// Returns a load relative to the network header.
+    /// Returns a filter load of `size` bytes. `offset` counts from the start of the network header.
     func network(_ size: Int, _ offset: Int) -> FilterLoad {
         FilterLoad(size: size, offset: networkAt + offset, place: networkPlace)
     }
-    /// Returns a load relative to the IPv4 header's end.
+    /// Returns a load whose offset counts from the end of the IPv4 header.
     func transport(_ size: Int, _ offset: Int) -> FilterLoad {
         FilterLoad(
             size: size, offset: networkAt + offset, place: FilterPlace(slot: networkPlace.slot, header: networkAt))
     }
 
-    /// Continues with an Ethernet frame whose position is in a slot of the filter's scratch memory.
+    /// Continues with an Ethernet frame. Its position is stored in a slot of the filter's scratch memory.
     ///
-    /// - Parameter networkSlot: The slot with the base position for network layer offsets; `nil` means `slot`. Both
-    ///   slots contain the same position if the packet has a frame, and different positions if the network layer comes
-    ///   without a frame.
+    /// - Parameter networkSlot: The slot with the base position for offsets in the network layer. `nil` means the same
+    ///   slot as `slot`. If the packet has an Ethernet frame, both slots contain the same position. Otherwise, the
+    ///   positions differ.
     mutating func enterFrame(_ slot: Int, networkSlot: Int? = nil) {
         (self.slot, self.networkSlot, linkHeader) = (slot, networkSlot, FilterOrigin(slot: slot))
         frameCondition = networkSlot.map {

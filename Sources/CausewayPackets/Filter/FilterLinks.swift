@@ -1,4 +1,4 @@
-/// Header positions for each link type.
+/// Finds the header positions for each link type.
 enum FilterLinks {
     /// Returns how a link type states its payload type, and the offsets to that type and to the network layer.
     static func place(_ linkType: LinkType) -> (FilterLayout.Link, typeAt: Int, networkAt: Int) {
@@ -64,8 +64,8 @@ enum FilterLinks {
 }
 
 extension FilterLayout {
-    /// A header field's values for the packet's direction: one value if the capturing host received the packet, another
-    /// if the host sent it.
+    /// Two values of the header field that states a packet's direction. With one value, the capturing host received the
+    /// packet. With the other value, it sent the packet.
     private struct DirectionMark {
         var incoming: UInt32
         var outgoing: UInt32
@@ -77,7 +77,7 @@ extension FilterLayout {
         static let pflog = DirectionMark(incoming: 1, outgoing: 2)
         /// The command in Marvell's tags: to the CPU, or from the CPU.
         static let marvell = DirectionMark(incoming: 0x00, outgoing: 0x40, mask: 0xC0)
-        /// The operation in Broadcom's tags: egress from the switch, or ingress.
+        /// The operation field in Broadcom's tags: a packet that leaves the switch, or one that enters it.
         static let broadcom = DirectionMark(incoming: 0x00, outgoing: 0x20, mask: 0xE0)
         static let juniper = DirectionMark(incoming: 1, outgoing: 0, mask: 1)
     }

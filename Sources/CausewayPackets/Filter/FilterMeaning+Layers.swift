@@ -1,6 +1,7 @@
-/// Primitives that change the header positions for the remaining expression.
+/// Filter primitives that describe headers of tunnels and tags. After such a primitive, the rest of the expression uses
+/// other header positions.
 extension FilterLayout {
-    /// The largest values that a primitive can test in a field.
+    /// The largest values that a filter primitive can compare with a header field.
     private enum Maximum {
         /// The VLAN identifier bits (IEEE 802.1Q §9.6).
         static let vlan: UInt32 = 0xFFF
@@ -14,8 +15,8 @@ extension FilterLayout {
         static let formatMask: UInt32 = 0x03
         static let supervisory: UInt32 = 0x01
         static let unnumbered: UInt32 = 0x03
-        /// The lowest bit of an LLC control field, in a 16-bit value that begins with this field. Only information
-        /// frames have this bit clear.
+        /// The lowest bit of the LLC control field. The value has 16 bits and begins with this field. Only information
+        /// frames have a 0 in this bit.
         static let isNoInformation: UInt32 = 0x0100
         /// A mask for all bits of an LLC control field except the poll or final bit.
         static let withoutPoll: UInt32 = 0xEF
@@ -39,7 +40,8 @@ extension FilterLayout {
         if link != .cooked {
             typeAt += 4
         } else {
-            // After its first VLAN tag, a Linux cooked packet continues like an Ethernet frame after a VLAN tag.
+            // After its first VLAN tag, a Linux cooked packet has the same form as an Ethernet frame after a VLAN tag.
+            // So treat it as Ethernet from here on.
             link = .ethernet
             typeAt = networkAt + 2
         }
@@ -102,7 +104,8 @@ extension FilterLayout {
         return .any([version4, version6])
     }
 
-    /// Returns a test for whether the frame has an LLC header, and the offset of this header's control field.
+    /// Returns two values: a test for whether the frame has an LLC header, and the offset of the control field in this
+    /// header.
     private func llcHeader() throws(FilterMeaningError) -> (FilterNode, control: Int) {
         switch link {
         case .ethernet:
@@ -132,7 +135,7 @@ extension FilterLayout {
         throw .init("unknown LLC type '\(name)'")
     }
 
-    /// Returns the start of the bytes that `proto[...]` indexes, as a position and an offset from it. Also returns the
+    /// Returns where the bytes of `proto[...]` start: a position in the packet, and an offset from it. Also returns the
     /// condition that the packet has this protocol.
     func indexed(_ proto: FilterProtocol) throws(FilterMeaningError) -> (place: FilterPlace, offset: Int, FilterNode) {
         switch proto {

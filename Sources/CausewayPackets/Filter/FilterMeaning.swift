@@ -2,7 +2,7 @@
 extension FilterLayout {
     /// Loads the protocol field of the IPv4 header.
     var protocolField4: FilterLoad { network(1, 9) }
-    /// Loads the next header field of the IPv6 header.
+    /// Loads the Next Header field of the IPv6 header, which states the protocol.
     var protocolField6: FilterLoad { network(1, 6) }
 
     /// Returns a test for a protocol over IPv4 or IPv6.
@@ -22,7 +22,8 @@ extension FilterLayout {
         ipProtocol(UInt32(number.rawValue), version4: version4, version6: version6)
     }
 
-    /// Returns a test for a primitive that is only a protocol name; `nil` if the protocol has no such test.
+    /// Returns the test for a protocol name that is used as a whole filter expression, such as `tcp`. Returns `nil` if
+    /// the protocol has no such test.
     func abbreviation(_ proto: FilterProtocol) -> FilterNode? {
         switch proto {
         case .sctp: ipProtocol(.sctp)
@@ -119,7 +120,7 @@ extension FilterLayout {
         static let mask: UInt32 = 0x07
         static let short: UInt32 = 0x02
         static let long: UInt32 = 0x06
-        /// A padding byte with this value may precede the flags.
+        /// The value of the padding byte that may precede the flags byte.
         static let padding: UInt32 = 0x81
     }
 
@@ -128,9 +129,9 @@ extension FilterLayout {
         return .equal(network(2, 2), DECnetFlags.padding << 8 | form, mask: 0xFF00 | DECnetFlags.mask)
     }
 
-    /// Returns a test for DECnet nodes. The header has a short or a long form, with or without a padding byte.
+    /// Returns a filter test for a DECnet address. The header can be short or long, with or without a padding byte.
     func decnetHost(_ address: UInt32, _ direction: FilterDirection) -> FilterNode {
-        // The address is in little-endian order.
+        // DECnet stores the address in little-endian order.
         let swapped = (address & 0xFF) << 8 | address >> 8
         func one(_ short: Int, _ long: Int) -> FilterNode {
             .any([
@@ -173,15 +174,15 @@ extension FilterLayout {
         return .any([version6, version4])
     }
 
-    /// The IPv4 fragment offset bits (RFC 791 §3.1).
+    /// A mask for the fragment offset in the IPv4 header (RFC 791 §3.1).
     private static let fragmentOffset: UInt32 = 0x1FFF
 
-    /// Only the first fragment contains a transport header.
+    /// Matches packets that can contain a transport header. Only the first fragment of a packet contains it.
     var firstFragment: FilterNode { .equal(network(2, 6), 0, mask: Self.fragmentOffset) }
 }
 
-/// The reason why a primitive is not valid at this point of the expression, for example because of the link type. The
-/// parser adds the position in the text.
+/// The reason why a filter primitive is not valid at its place in the expression. For example, the link type may not
+/// support it. The parser adds the position in the text.
 struct FilterMeaningError: Error {
     var message: String
     init(_ message: String) { self.message = message }

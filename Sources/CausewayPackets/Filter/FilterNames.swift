@@ -41,7 +41,7 @@ enum FilterNames {
 
     static let isoProtocols: [String: UInt32] = ["clnp": 0x81, "esis": 0x82, "isis": 0x83]
 
-    /// The ports for service names in filters and scan reports.
+    /// The port number for each service name. Filters and scan reports use this table.
     static let services: [String: UInt32] = Dictionary(
         PortNames.table.map { ($0.0, UInt32($0.1)) }, uniquingKeysWith: { first, _ in first })
 }

@@ -1,23 +1,24 @@
-/// A position in a packet from which load offsets are counted.
+/// A packet position from which load offsets are counted.
 struct FilterPlace: Hashable, Sendable {
-    /// The slot in the filter's scratch memory that contains the position; `nil` means the start of the packet.
+    /// The slot in the filter's scratch memory that stores the base position. `nil` means that the base position is the
+    /// start of the packet.
     var slot: Int?
-    /// Offset to an IPv4 header whose length is added to the position.
+    /// The offset of an IPv4 header. The position is moved forward by the length of this header.
     var header: Int?
 
     static let packet = FilterPlace()
 }
 
-/// An offset from a position, such as the start of a header.
+/// A base position in a packet, such as the start of a header, plus an offset.
 struct FilterOrigin: Hashable, Sendable {
-    /// The slot in the filter's scratch memory that contains the position to which `offset` is added; `nil` means the
-    /// start of the packet.
+    /// The slot in the filter's scratch memory that holds the base position for `offset`. `nil` means the start of the
+    /// packet.
     var slot: Int?
     var offset = 0
 
     var place: FilterPlace { FilterPlace(slot: slot) }
 
-    /// Returns a load relative to this origin.
+    /// Returns a load from a packet. Its offset counts from this origin.
     func load(_ size: Int, _ offset: Int) -> FilterLoad {
         FilterLoad(size: size, offset: self.offset + offset, place: place)
     }
@@ -40,11 +41,11 @@ indirect enum FilterExpression: Hashable, Sendable {
     case number(UInt32)
     /// The packet's length on the wire, in bytes.
     case length
-    /// A load at a computed offset from a position.
+    /// Loads packet bytes. The offset is computed, and counts from a position in the packet.
     case load(size: Int, offset: Int, place: FilterPlace, index: FilterExpression)
     case binary(FilterExpression, FilterOperator, FilterExpression)
     case negative(FilterExpression)
-    /// The number of bytes between the start of the packet and a position.
+    /// A position, as the number of bytes from the start of the packet.
     case place(FilterPlace)
 
     var constant: UInt32? {
@@ -82,18 +83,20 @@ indirect enum FilterNode: Hashable, Sendable {
     case constant(Bool)
     /// Compares the masked load with the value.
     case test(FilterLoad, mask: UInt32, FilterComparison, UInt32)
-    /// Tests whether a range contains the masked load. The ranges are sorted and disjoint.
+    /// Tests whether one of the ranges contains the loaded value, after the mask is applied to it. The ranges are
+    /// sorted and do not overlap.
     case member(FilterLoad, mask: UInt32, [ClosedRange<UInt32>])
     case relation(FilterExpression, FilterComparison, FilterExpression)
     case all([FilterNode])
     case any([FilterNode])
     case not(FilterNode)
-    /// Computes a position that depends on the packet, such as the start of a tunnelled frame, and stores it in a slot
-    /// of the scratch memory. As a condition, this node is always true.
+    /// Stores a position in a slot of the scratch memory. As a condition, this node is always true.
+    ///
+    /// The position depends on the packet, for example the start of a tunnelled frame.
     case mark(slot: Int, FilterExpression)
-    /// Tests whether a protocol occurs in the chain of headers that begins with a network header.
+    /// Whether the protocol `proto` occurs in a chain of headers. The chain begins with a network header.
     case chain(version6: Bool, at: Int, slot: Int?, proto: UInt32)
-    /// A set of hosts. It stays one node, and not a test per address, so that several sets can be merged into one
+    /// A set of hosts. It is one node instead of one test for each address. So several sets can be merged into one
     /// search.
     case hosts(FilterHosts)
 
@@ -101,16 +104,17 @@ indirect enum FilterNode: Hashable, Sendable {
         .test(load, mask: mask, .equal, value)
     }
 
-    /// Returns a test for a protocol number.
+    /// Returns a filter test that compares a loaded value with a protocol number.
     static func equal(_ load: FilterLoad, _ number: IPProtocolNumber) -> FilterNode {
         .equal(load, UInt32(number.rawValue))
     }
 }
 
-/// A test for a set of IPv4 hosts or networks. Each form loads the addresses from one kind of packet, for example IP or
-/// ARP.
+/// A test for a set of IPv4 hosts or networks. The test has several forms. Each form loads the addresses from one kind
+/// of packet, for example IP or ARP.
 struct FilterHosts: Hashable, Sendable {
-    /// Loads the source and the destination address of packets that satisfy a condition.
+    /// One form of the test. It applies to packets that satisfy `condition`, and loads their source and destination
+    /// addresses.
     struct Form: Hashable, Sendable {
         var condition: FilterNode
         var source: FilterLoad
@@ -121,7 +125,7 @@ struct FilterHosts: Hashable, Sendable {
     var mask: UInt32
     var addresses: [UInt32]
 
-    /// This host set as tests that compare addresses with values or ranges.
+    /// This host set as filter tests. The tests compare addresses with single values or ranges.
     var expanded: FilterNode {
         let ranges = FilterRanges.merged(addresses.map { $0...$0 })
         let nodes = forms.map { form in
@@ -143,9 +147,10 @@ struct FilterHosts: Hashable, Sendable {
         }
     }
 
-    /// Whether `or` can merge this set with `other`: all fields except the addresses are equal, and the direction is
-    /// not `both`. A merged set with this direction would also accept a packet from a host of one set to a host of the
-    /// other.
+    /// Whether the filter operator `or` can merge this set with `other`.
+    ///
+    /// All fields except the addresses must be equal, and the direction must not be `both`. With the direction `both`,
+    /// the merged set would also accept packets between hosts from different sets.
     func joins(_ other: FilterHosts) -> Bool {
         forms == other.forms && direction == other.direction && mask == other.mask && direction != .both
     }
@@ -199,7 +204,8 @@ enum FilterProtocol: String, Hashable, Sendable, CaseIterable {
 }
 
 extension FilterNode {
-    /// Merges host sets that are joined by "or", then replaces each host set by tests that compare addresses.
+    /// First merges the host sets that the operator "or" joins. Then replaces each host set with tests that compare
+    /// addresses.
     var optimized: FilterNode {
         switch self {
         case .any(let nodes):
@@ -217,7 +223,7 @@ extension FilterNode {
             return Self.folded(result.map(\.optimized), neutral: false) { .any($0) }
         case .all(let nodes): return Self.folded(nodes.map(\.optimized), neutral: true) { .all($0) }
         case .not(let node):
-            // Evaluate the operand once, because otherwise each nested "not" would double the work.
+            // Optimize the operand only once. Otherwise each nested "not" would double the work.
             switch node.optimized {
             case .constant(let value): return .constant(!value)
             case .not(let inner): return inner

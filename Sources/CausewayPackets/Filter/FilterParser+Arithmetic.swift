@@ -1,6 +1,6 @@
 /// Parses comparisons between arithmetic expressions.
 extension FilterParser {
-    /// An arithmetic expression, with the conditions under which its loads are valid.
+    /// An arithmetic expression. The conditions tell when the packet is long enough to read the expression's bytes.
     struct Computed {
         var expression: FilterExpression
         var conditions: [FilterNode] = []
@@ -60,7 +60,7 @@ extension FilterParser {
         }
     }
 
-    /// Binary operators by precedence, lowest first.
+    /// The binary operators, in groups of equal precedence. The group with the lowest precedence comes first.
     private static let levels: [[FilterOperator]] = [
         [.or], [.xor], [.and], [.left, .right], [.add, .subtract], [.multiply, .divide, .modulo],
     ]

@@ -1,4 +1,4 @@
-/// Parses keywords for certain links: 802.11 frames and SS7 signals.
+/// Parses filter keywords that apply only to certain link types: 802.11 frames and SS7 signals.
 extension FilterParser {
     private typealias FrameControl = FilterLayout.FrameControl
 
@@ -28,7 +28,7 @@ extension FilterParser {
         }
     }
 
-    /// Parses a type, and a subtype if one follows.
+    /// Parses a frame type. If the word `subtype` follows, also parses a subtype.
     private mutating func frameType() throws(FilterError) -> FilterNode {
         let type = try nameOrNumber(FilterWirelessNames.types, mask: FrameControl.typeMask, "a type: mgt, ctl or data")
         guard take(word: "subtype") else {

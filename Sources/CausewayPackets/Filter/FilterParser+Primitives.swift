@@ -162,7 +162,7 @@ extension FilterParser {
             guard qualifiers.proto != .link else { return try fail("a number is not a hardware address", at: first) }
             return try host(number, .max, first, qualifiers)
         case .net:
-            // "net 10" means the network 10.0.0.0/8.
+            // A short network such as "net 10" means 10.0.0.0/8. So move the number to the first byte.
             var (address, mask) = (number, UInt32.max)
             while address != 0, address & 0xFF00_0000 == 0 {
                 address <<= 8

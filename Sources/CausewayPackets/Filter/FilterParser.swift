@@ -114,7 +114,8 @@ struct FilterParser {
         }
     }
 
-    /// Whether a name or number with inherited qualifiers comes next, after any "not" and parentheses.
+    /// Whether a name or number comes next that inherits the earlier qualifiers. Any "not" and parentheses before it
+    /// are skipped.
     private func beginsValue() -> Bool {
         var distance = 0
         while isNot(distance) || peek(distance).kind == .symbol("(") { distance += 1 }
@@ -122,7 +123,7 @@ struct FilterParser {
         case .word(let word, let escaped): return escaped || !FilterKeywords.all.contains(word)
         case .ipv4, .ipv6, .mac, .shortMAC: return true
         case .number:
-            // A number followed by an operator belongs to an arithmetic expression.
+            // If an operator follows the number, the number belongs to an arithmetic expression.
             if case .symbol(let symbol) = peek(distance + 1).kind { return [")", "&&", "||"].contains(symbol) }
             return true
         case .symbol, .end: return false
@@ -211,7 +212,8 @@ struct FilterParser {
             advance()
         }
         let isAddressed = qualifiers.direction != .unspecified || qualifiers.wireless != nil || qualifiers.kind != nil
-        // If the link type's payload types are unknown, a primitive with qualifiers can test only hardware addresses.
+        // If the link type's payload types are unknown, a primitive (a basic filter test) can test only hardware
+        // addresses.
         if layout.link == .opaque, qualifiers.proto != .link || !isAddressed || qualifiers.kind == .proto {
             return try unknownLink(first)
         }

@@ -1,4 +1,5 @@
-/// The payload types that filters test: Ethernet types, and LLC service access points, which are smaller numbers.
+/// The payload types that filters test. They are Ethernet types, or LLC service access points. The latter have smaller
+/// numbers.
 enum FilterPayload {
     static let xns: UInt32 = 0x0600
     static let ipv4: UInt32 = 0x0800
@@ -56,7 +57,7 @@ enum ISISType {
     static let complete2: UInt32 = 0x19
     static let partial1: UInt32 = 0x1A
     static let partial2: UInt32 = 0x1B
-    /// The bits with the packet type. The other bits of the byte are reserved.
+    /// The bits that contain the packet type. All other bits of this byte are reserved.
     static let mask: UInt32 = 0x1F
 
     static let complete = [complete1, complete2]

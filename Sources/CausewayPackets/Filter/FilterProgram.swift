@@ -1,4 +1,4 @@
-/// One classic BPF instruction, but with unlimited jump length.
+/// One classic BPF instruction. Its jumps can have any length.
 struct FilterInstruction: Hashable, Sendable {
     var code: UInt16
     var k: UInt32
@@ -12,12 +12,13 @@ struct FilterInstruction: Hashable, Sendable {
 
 /// A compiled filter for one link type. It evaluates packets in memory, or is converted to a program for the kernel.
 struct FilterProgram: Hashable, Sendable {
-    /// An offset at or above this value selects kernel metadata instead of packet bytes.
+    /// An offset at or above this value does not select packet bytes. It selects kernel metadata.
     static let ancillary = Int(UInt32(bitPattern: -0x1000))
     static let directionAt = ancillary + 4
     static let interfaceAt = ancillary + 8
 
-    /// A chain of headers to follow. Classic BPF has no loops, so it cannot follow a chain of unlimited length.
+    /// A chain of protocol headers that the filter must follow. A chain can have any length. Classic BPF has no loops,
+    /// so the filter's BPF program cannot follow it.
     struct Chain: Hashable, Sendable {
         var version6: Bool
         var at: Int
@@ -27,7 +28,7 @@ struct FilterProgram: Hashable, Sendable {
 
     /// The kernel's metadata for a packet.
     struct KernelFacts: Sendable {
-        /// A ``CookedPacketType`` value.
+        /// The packet's direction: a ``CookedPacketType`` value.
         var direction: UInt8
         var interface: UInt32
 
@@ -42,9 +43,9 @@ struct FilterProgram: Hashable, Sendable {
 
     let instructions: [FilterInstruction]
     let chains: [Chain]
-    /// The program for the evaluator, in which each load is fused with the comparison after it.
+    /// The program in the form for the evaluator. Each load is fused with the comparison after it.
     private let steps: [FilterStep]
-    /// The same filter as groups of comparisons, which give a result for most packets.
+    /// The same filter, arranged as groups of comparisons. They are enough to decide most packets.
     let decisions: FilterDecisions
 
     init(instructions: [FilterInstruction], chains: [Chain] = []) {
@@ -79,8 +80,8 @@ struct FilterProgram: Hashable, Sendable {
         static let jumpAny: UInt16 = 0x45
         static let viaX: UInt16 = 0x08
         static let answer: UInt16 = 0x06
-        /// A code that only the evaluator in this process uses, and that the kernel never receives. It sets the
-        /// accumulator to 1 if the packet's chain of headers contains the protocol, else to 0.
+        /// A code for a test that only the evaluator in this process understands. The kernel never receives this code.
+        /// The test sets the accumulator to 1 if the packet's chain of headers contains the protocol, otherwise to 0.
         static let chain: UInt16 = 0xFFF0
 
         static func arithmetic(_ operation: FilterOperator) -> UInt16 {
@@ -111,14 +112,15 @@ struct FilterProgram: Hashable, Sendable {
         }
     }
 
-    /// Runs the program instruction by instruction. This works for every program and packet, unlike `decisions`.
+    /// Runs the filter program, one instruction after another. This works for all programs and packets. The faster
+    /// `decisions` work only for some.
     @inline(never)
     func interpret(_ packet: borrowing ByteView, originalCount: Int, _ facts: KernelFacts? = nil) -> UInt32 {
         let program = steps.span
         var scratch = InlineArray<16, UInt32>(repeating: 0)
         var (a, x): (UInt32, UInt32) = (0, 0)
         var position = 0
-        // The loop terminates, because jumps lead forward only.
+        // All jumps lead forward, so this loop always ends.
         while position < program.count {
             let instruction = program[position]
             position &+= 1
@@ -237,7 +239,8 @@ extension FilterProgram.Chain {
         try follow(packet, try packet.u8(start + 6), from: start + IPv6Header.byteCount)
     }
 
-    /// Follows extension and authentication headers up to the wanted protocol.
+    /// Follows IPv6 extension headers and authentication headers until it finds the wanted protocol. Returns whether it
+    /// found the protocol.
     private func follow(_ packet: borrowing ByteView, _ first: UInt8, from start: Int) throws(WireError) -> Bool {
         var (next, offset) = (first, start)
         while true {

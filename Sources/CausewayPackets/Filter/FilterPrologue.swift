@@ -1,9 +1,9 @@
-/// The code that a filter runs before its expression. The code computes packet positions, and stores them in BPF
+/// Filter code that runs before the filter's main expression. It computes offsets in the packet, and stores them in BPF
 /// scratch memory.
 struct FilterPrologue: Sendable {
-    /// The number of slots of scratch memory in use.
+    /// The number of scratch memory slots that the code uses so far.
     private(set) var slotCount = 0
-    /// For each word (slot) of BPF scratch memory, the code to compute the packet offset in that word.
+    /// For each slot (word) of scratch memory, the filter code that computes the packet offset to store there.
     private var marks: [(slot: Int, node: FilterNode)] = []
     /// A condition that every matching packet must satisfy.
     private var condition: FilterNode?
@@ -17,14 +17,14 @@ struct FilterPrologue: Sendable {
         return slotCount
     }
 
-    /// Adds code that computes a position and stores it in a slot of scratch memory. The code may read slots whose code
-    /// was added before.
+    /// Adds code that computes a position and stores it in the given scratch memory slot. The code may use slots for
+    /// which code was added earlier.
     mutating func add(_ slot: Int, _ node: FilterNode) { marks.append((slot, node)) }
 
     /// Sets the condition that every matching packet must satisfy.
     mutating func require(_ node: FilterNode) { condition = node }
 
-    /// Prepends the code for all positions that an expression uses.
+    /// Adds code before the expression. The code computes all packet positions that the expression uses.
     func completed(_ node: FilterNode) -> FilterNode {
         var used = node.slots
         for mark in marks.reversed() where used.contains(mark.slot) { used.formUnion(mark.node.slots) }

@@ -1,6 +1,8 @@
-/// Tests for Signalling System 7 over MTP2: signal unit types, and the routing label fields.
+/// Filter tests for Signalling System 7 over MTP2. They compare the type of a signal unit, and the fields of its
+/// routing label.
 ///
-/// The fields of the label follow each other without gaps, from the least significant bit of its first byte.
+/// The fields of the label follow each other without gaps. They start at the least significant bit of the label's first
+/// byte.
 extension FilterLayout {
     /// The offset to the signal unit's length byte; `nil` for link types other than MTP2.
     private var signalAt: Int? {
@@ -19,8 +21,8 @@ extension FilterLayout {
         var linkStatus: UInt32
 
         static let short = LengthIndicator(mask: 0x3F, linkStatus: 2)
-        /// The length indicator in signal units with 12-bit sequence numbers. Both values have the byte order of the
-        /// header.
+        /// The length indicator for signal units with 12-bit sequence numbers. The mask and the largest value are in
+        /// the header's byte order.
         static let long = LengthIndicator(mask: 0xFF80, linkStatus: 0x100)
     }
 
@@ -46,7 +48,8 @@ extension FilterLayout {
         }
     }
 
-    /// Returns a field by name, with its maximum value.
+    /// Returns the field with a name, and the largest value that the field can have. Returns `nil` if there is no such
+    /// field.
     func signalField(_ name: String) -> (FilterExpression, limit: UInt32)? {
         guard let at = signalAt else { return nil }
         let isLong = name.hasPrefix("h")

@@ -2,7 +2,7 @@
 ///
 /// A load and the comparison after it are fused into one step, because dispatching costs more than executing.
 struct FilterStep: Hashable, Sendable {
-    /// Codes for fused steps. Every other step has the code of its BPF instruction.
+    /// Codes for steps that combine a load and a comparison. All other steps have the code of their BPF instruction.
     static let byteEqual: UInt16 = 0x22
     static let halfEqual: UInt16 = 0x0A
     static let wordEqual: UInt16 = 0x12
@@ -13,21 +13,24 @@ struct FilterStep: Hashable, Sendable {
     var k: UInt32
     var jt: Int32
     var jf: Int32
-    /// The loaded value is combined with `mask`. The step then compares the bits in `tested` with `value`.
+    /// This step first combines the loaded value with `mask`. Then it compares the bits that `tested` selects with
+    /// `value`.
     var mask: UInt32 = .max
     var tested: UInt32 = .max
     var value: UInt32 = 0
 
-    /// Returns the next position. The hint `_fastPath` makes the compiler emit a branch, which the processor predicts.
-    /// A conditional move would add latency.
+    /// Returns the position of the next step. The hint `_fastPath` makes the compiler emit a branch, because the
+    /// processor can predict it. A conditional move would add latency.
     @inline(__always)
     func next(_ holds: Bool) -> Int {
         if _fastPath(holds) { return Int(jt) }
         return Int(jf)
     }
 
-    /// Returns one step per instruction, in the same order. A fused comparison also remains as a separate step, so that jumps can lead to
-    /// it.
+    /// Returns one step for each instruction, in the same order.
+    ///
+    /// A step can combine an instruction with the next instruction. The next instruction still gets a separate step,
+    /// because a jump can lead to it.
     static func steps(_ instructions: [FilterInstruction]) -> [FilterStep] {
         instructions.indices.map { joined(instructions, $0) ?? FilterStep(instructions[$0]) }
     }
@@ -36,7 +39,8 @@ struct FilterStep: Hashable, Sendable {
         (code, k, jt, jf) = (instruction.code, instruction.k, instruction.jt, instruction.jf)
     }
 
-    /// Returns the fused step, or `nil` if no comparison follows a load.
+    /// Returns one step that does both a load and the comparison after it. Returns `nil` if no comparison follows the
+    /// load.
     static func joined(_ instructions: [FilterInstruction], _ place: Int) -> FilterStep? {
         typealias Code = FilterProgram.Code
         var step = FilterStep(instructions[place])
@@ -57,8 +61,8 @@ struct FilterStep: Hashable, Sendable {
         let jump = instructions[next]
         switch jump.code {
         case Code.jumpEqual: (step.value, step.jt, step.jf) = (jump.k, jump.jt, jump.jf)
-        // The BPF jump tests whether any bit is set, but the fused instruction tests whether no bit is set. So the two
-        // targets are exchanged.
+        // The BPF jump tests whether any bit is set. The fused instruction tests whether no bit is set. So exchange the
+        // two targets.
         case Code.jumpAny: (step.tested, step.jt, step.jf) = (jump.k, jump.jf, jump.jt)
         default: return nil
         }

@@ -6,7 +6,8 @@ struct FilterToken: Sendable {
         /// A word. `escaped` marks a name after a backslash, which is not a keyword.
         case word(String, escaped: Bool)
         case number(UInt32)
-        /// A dotted IPv4 address with one to four parts: the bits of these parts, and the number of these bits.
+        /// An IPv4 address with one to four decimal parts. The first value contains the bits of these parts. `width` is
+        /// the number of bits.
         case ipv4(UInt32, width: Int, text: String)
         case ipv6(high: UInt64, low: UInt64)
         case mac(UInt64)
@@ -19,7 +20,7 @@ struct FilterToken: Sendable {
     /// Position in the expression, in characters.
     var position: Int
 
-    /// The token as written in the expression.
+    /// The token's text for error messages. Most tokens appear as they are written in the expression.
     var text: String {
         switch kind {
         case .word(let word, _): "'\(word)'"
@@ -95,10 +96,11 @@ struct FilterLexer {
         return String(one)
     }
 
-    /// Whether a character belongs to the current word: letters, digits, and separators inside names and addresses.
+    /// Returns whether the character at the current position belongs to the current word. A word consists of letters,
+    /// digits, and the separators in names and addresses.
     ///
-    /// A hyphen inside a word belongs to it if a letter or digit follows, as in names, hardware addresses and ranges. Otherwise it is the
-    /// minus sign.
+    /// A hyphen belongs to the word if a letter or digit follows it. Such hyphens occur in names, hardware addresses
+    /// and ranges. Any other hyphen is a minus sign.
     private func isWordCharacter(_ text: String) -> Bool {
         let character = characters[position]
         if character.isLetter || character.isNumber || character == "." || character == "_" { return true }
@@ -115,9 +117,11 @@ struct FilterLexer {
         return true
     }
 
-    /// Whether the colon at the current position belongs to an address. `text` is the word before the colon: in an
-    /// address, it contains only hexadecimal digits, colons and dots. Inside brackets, a colon never belongs to an
-    /// address. There it separates offset and size, as in `ip[0:2]`.
+    /// Whether the colon at the current position belongs to an address.
+    ///
+    /// `text` is the word before the colon. In an address, this word contains only hexadecimal digits, colons and dots.
+    /// A colon inside brackets never belongs to an address, because it separates offset and size there, as in
+    /// `ip[0:2]`.
     private func isAddressColon(_ text: String) -> Bool {
         openBrackets <= 0 && text.allSatisfy { $0.isHexDigit || $0 == ":" || $0 == "." }
     }
@@ -165,7 +169,7 @@ struct FilterLexer {
         var bits: UInt32 = 0
         for part in parts {
             guard let value = UInt8(part) else {
-                // Two numbers with a dot may be a DECnet area and node.
+                // A text such as `1.5` may be a DECnet address, which consists of an area and a node.
                 if parts.count == 2 { return .word(text, escaped: false) }
                 throw FilterError("'\(text)' is not an IPv4 address", at: position)
             }

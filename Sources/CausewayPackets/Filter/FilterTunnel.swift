@@ -1,28 +1,30 @@
-/// A tunnel over UDP with its own header, Geneve or VXLAN: the tests for the tunnel, and the code that computes the
-/// payload's offset.
+/// Builds filter code for a UDP tunnel with its own header (Geneve or VXLAN). The code tests for the tunnel and
+/// computes the payload's offset.
 struct FilterTunnel {
     var isGeneve: Bool
     /// The required virtual network identifier, or `nil` for any.
     var network: UInt32?
-    /// The first slot of scratch memory for the tunnel's positions.
+    /// The first scratch memory slot that holds positions in the tunnel's packet.
     var slot: Int
 
-    /// The number of slots of scratch memory. Geneve carries frames or bare IP packets, so the type field and the
-    /// network layer need separate base positions.
+    /// The number of scratch memory slots that the tunnel uses.
+    ///
+    /// A Geneve tunnel carries Ethernet frames or bare IP packets. The network layer can therefore have a different
+    /// base position from the type field, and each of them needs a slot.
     var slotCount: Int { isGeneve ? 2 : 1 }
 
     private static let udpLength = 8
     private static let headerLength = 8
     /// Offset to the type field in an Ethernet frame.
     private static let frameTypeAt: UInt32 = 12
-    /// The version bits in the Geneve header's first byte, and the bits for the option length in 4-byte units
-    /// (RFC 8926 §3.4).
+    /// Bit masks for the Geneve header's first byte: the version bits, and the option length in 4-byte units (RFC 8926
+    /// §3.4).
     private static let geneveVersion: UInt32 = 0xC0
     private static let geneveOptions: UInt32 = 0x3F
     /// The flag in a VXLAN header that is set if the header contains a network identifier (RFC 7348 §5).
     private static let vxlanHasNetwork: UInt32 = 0x08
 
-    /// Returns the tests for the tunnel, and the nodes that compute its payload position.
+    /// Returns the filter nodes that recognize the tunnel and compute the position of its payload.
     ///
     /// - Parameter at: Creates a load at an offset from the UDP header.
     func nodes(_ at: (Int, Int) -> FilterLoad) -> [FilterNode] {
@@ -50,8 +52,8 @@ struct FilterTunnel {
         let options = FilterExpression.binary(.binary(first, .and, .number(Self.geneveOptions)), .left, .number(2))
         let length = FilterExpression.binary(options, .add, .number(UInt32(Self.headerLength)))
         let end = FilterExpression.binary(place, .add, length)
-        // If the packet contains no frame, its type is in the Geneve header. Choose both base positions so that the
-        // offsets for a frame still lead to the type and to the payload.
+        // If a packet contains no Ethernet frame, its type is in the Geneve header. Choose both base positions so that
+        // the offsets for a frame also lead to this type and to the payload.
         let typeAt = FilterExpression.binary(place, .subtract, .number(Self.frameTypeAt - 2))
         return .any([
             .all([isFrame, .mark(slot: slot, end), .mark(slot: slot + 1, end)]),

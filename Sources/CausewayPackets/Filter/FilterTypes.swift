@@ -13,21 +13,21 @@ extension FilterLayout {
         static let ipv4Forms: [UInt32] = [0x21, 0x2D, 0x2F]
     }
 
-    /// The Frame Relay control field and protocol (RFC 2427 §3).
+    /// Values of the Frame Relay control field and of the protocol field after it (RFC 2427 §3).
     private enum FrameRelay {
-        /// The control field for unnumbered information, before the protocol.
+        /// The value of the control field for unnumbered information. The protocol follows this field.
         static let unnumbered: UInt32 = 0x0300
         static let ipv6: UInt32 = 0x8E
         static let ipv4: UInt32 = 0xCC
     }
 
-    /// The characters "MGC" that begin Juniper's headers.
+    /// The bytes "MGC" at the start of Juniper's link-layer headers, followed by a zero byte.
     private static let juniperMagic: UInt32 = 0x4D47_4300
     /// The first bytes of a SNAP header: two LLC access points and the control field. The organization follows (RFC
     /// 1042).
     private static let snapHeader: UInt32 = 0xAAAA_0300
 
-    /// Returns the value of an LLC header's first two bytes if the destination and the source are both `accessPoint`.
+    /// Returns the first two bytes of an LLC header whose destination and source are both `accessPoint`.
     private static func doubled(_ accessPoint: UInt32) -> UInt32 { accessPoint << 8 | accessPoint }
 
     /// Returns the SNAP organization for an AppleTalk protocol.
@@ -55,7 +55,7 @@ extension FilterLayout {
         case .rawIP(let only): rawIP(type, only)
         case .ppp: ppp(type)
         case .pppBSD:
-            // IP headers may be compressed, so three protocol numbers stand for IPv4.
+            // PPP may compress IP headers, so three protocol numbers stand for IPv4.
             type == FilterPayload.ipv4
                 ? .member(load(2, typeAt), mask: .max, FilterRanges.merged(PPP.ipv4Forms.map { $0...$0 })) : ppp(type)
         case .hdlc: .equal(load(2, typeAt), type == FilterPayload.iso ? Self.doubled(FilterPayload.iso) : type)
@@ -69,7 +69,7 @@ extension FilterLayout {
         }
     }
 
-    /// Offset to the byte with the ISO protocol.
+    /// The offset of the byte that contains the ISO protocol number.
     private var isoAt: Int {
         switch link {
         case .llc, .wireless: typeAt - 3

@@ -1,6 +1,7 @@
 /// Finds IEEE 802.11 headers and tests their fields. These headers, and the capture headers before them, have variable lengths.
 extension FilterLayout {
-    /// The frame control field bits (IEEE 802.11 §9.2.4.1): the type in the first byte, flags in the second.
+    /// Bits of the frame control field (IEEE 802.11 §9.2.4.1). Its first byte contains the type, and its second byte
+    /// contains flags.
     enum FrameControl {
         static let typeMask: UInt32 = 0x0C
         static let subtypeMask: UInt32 = 0xF0
@@ -23,7 +24,7 @@ extension FilterLayout {
         static let clock: UInt32 = 0x0100_0000
         static let flags: UInt32 = 0x0200_0000
         static let extended: UInt32 = 0x0000_0080
-        /// The bit in radiotap's flags field that means that the 802.11 header is padded.
+        /// A bit in the radiotap flags. If it is set, the 802.11 header is followed by padding.
         static let padded: UInt32 = 0x20
     }
 
@@ -31,10 +32,10 @@ extension FilterLayout {
     private static let avsVersion: UInt32 = 0x8021_1000
     private static let avsMask: UInt32 = 0xFFFF_F000
     private static let prismHeaderLength: UInt32 = 144
-    /// The link type 105 (IEEE 802.11) as PPI headers state it, in little-endian order.
+    /// The link type 105 (IEEE 802.11) in the byte order of PPI headers, which is little-endian.
     private static let wirelessInPPI: UInt32 = 0x6900_0000
-    /// The length of an 802.11 header with three addresses. The first value is for headers without a QoS field, the
-    /// second for headers with one.
+    /// Lengths of an 802.11 header with three addresses. The first constant is the length without a QoS field, the
+    /// second is the length with one.
     private static let headerLength: UInt32 = 24
     private static let qualityHeaderLength: UInt32 = 26
 
@@ -45,8 +46,8 @@ extension FilterLayout {
         case .wirelessRadio, .wirelessPPI: beginsBehind([.mark(slot: 0, .littleEndian16(2))])
         case .wirelessAVS: beginsBehind([.mark(slot: 0, .word(4))])
         default:
-            // This link type is meant for Prism headers, which have a fixed length. Some drivers also use it for AVS
-            // headers, which state their length.
+            // This link type is meant for Prism headers, whose length is fixed. Some drivers also use it for AVS
+            // headers, and these state their length.
             let isAVS = FilterNode.equal(FilterLoad(size: 4, offset: 0), Self.avsVersion, mask: Self.avsMask)
             beginsBehind([
                 .any([.all([isAVS, .mark(slot: 0, .word(4))]), .mark(slot: 0, .number(Self.prismHeaderLength))])
@@ -65,9 +66,9 @@ extension FilterLayout {
         linkHeader.slot = slot
     }
 
-    /// Computes the position of the payload. The 802.11 header before it has 24 bytes, and 26 in a data frame with a
-    /// QoS field. If the radiotap header states that a data frame is padded, the position is rounded up to a multiple
-    /// of four.
+    /// Computes where the payload begins. The 802.11 header before the payload has 24 bytes, or 26 bytes in a data
+    /// frame with a QoS field. If the radiotap header states that a data frame is padded, the position is rounded up to
+    /// a multiple of four.
     private func payloadMarks(_ payload: Int) -> [FilterNode] {
         func end(_ length: UInt32) -> FilterNode {
             .mark(slot: payload, .binary(.place(linkHeader.place), .add, .number(length)))
@@ -88,8 +89,8 @@ extension FilterLayout {
         ])
         let rounded = FilterExpression.binary(
             .binary(.place(FilterPlace(slot: payload)), .add, .number(3)), .and, .number(0xFFFF_FFFC))
-        // The second node in this array is always true. Its only effect is that it moves the payload position if the
-        // header is padded.
+        // The second node is always true, so it does not decide anything. It is needed because it moves the payload
+        // position if the header is padded.
         return [length, .not(.all([padded, .not(.mark(slot: payload, rounded))]))]
     }
 
@@ -103,10 +104,11 @@ extension FilterLayout {
         .not(.equal(linkHeader.load(1, 1), 0, mask: FrameControl.fromDistribution))
     }
 
-    /// A test for a data frame, whose payload begins with LLC.
+    /// A test for data frames. Their payload begins with an LLC header.
     var carriesData: FilterNode { .all([.not(isControl), isSet(FrameControl.data)]) }
 
-    /// Returns a test for the source address. Its position depends on the To DS and From DS bits.
+    /// Returns a test for the frame's source address. The To DS and From DS bits determine the position of this
+    /// address.
     func wirelessSource(_ test: (Int) -> FilterNode) -> FilterNode {
         let relayed = FilterNode.any([
             .all([isToDistribution, test(24)]), .all([.not(isToDistribution), test(16)]),
@@ -130,16 +132,18 @@ extension FilterLayout {
         return .any([.all([isData, ofData]), .all([.not(isData), other])])
     }
 
-    /// Returns a test for a frame's type or subtype.
+    /// Returns a filter node that tests a frame's type or subtype.
     private func hasFrameControl(_ value: UInt32, mask: UInt32) -> FilterNode {
         .equal(linkHeader.load(1, 0), value, mask: mask)
     }
 
-    /// Returns a test for one address by position or role: `addr1` to `addr4`, `ra`, `ta`; `nil` if the link type has no such addresses.
+    /// Returns a test for one address of a wireless frame; `nil` if the link type has no such addresses.
+    ///
+    /// The name is a position or a role: `addr1` to `addr4`, `ra`, `ta`.
     func wirelessAddress(_ name: String, _ bits: UInt64) -> FilterNode? {
         guard addresses == .wireless else { return nil }
         let isControlType = hasFrameControl(FrameControl.control, mask: FrameControl.typeMask)
-        // CTS and ACK control frames have no second address.
+        // CTS and ACK are control frames with only one address.
         let hasSecond = FilterNode.not(
             .all([
                 isControlType,
@@ -163,7 +167,7 @@ extension FilterLayout {
     }
 }
 
-/// 802.11 type, subtype and direction names in expressions.
+/// The names of 802.11 frame types, subtypes and directions in filter expressions.
 enum FilterWirelessNames {
     private typealias FrameControl = FilterLayout.FrameControl
 
@@ -176,7 +180,7 @@ enum FilterWirelessNames {
         "dstods": FrameControl.distributionMask,
     ]
 
-    /// Subtypes by type.
+    /// The subtype names for each frame type.
     static let subtypes: [UInt32: [String: UInt32]] = [
         FrameControl.management: [
             "assocreq": 0x00, "assoc-req": 0x00, "assocresp": 0x10, "assoc-resp": 0x10, "reassocreq": 0x20,

@@ -8,7 +8,8 @@ package struct FilterSettings: Sendable {
     package var resolve: @Sendable (String) -> [InternetAddress] = { _ in [] }
     /// The maximum number of bytes to capture from a matching packet (snap length).
     package var snapLength: UInt32 = 262_144
-    /// Whether the filter runs in the kernel, which provides direction and interface.
+    /// Whether the filter runs in the kernel. The kernel knows the direction and the interface of each packet, so such
+    /// a filter may test them.
     package var isLive = false
 
     package init() {}
@@ -60,7 +61,8 @@ public struct PacketFilter: Hashable, Sendable {
         return interprets(packet, originalCount)
     }
 
-    /// Runs the program. This is a separate function, because inlined code would copy the program for every packet.
+    /// Runs the filter program. This is a separate function, because inlined code would copy the program for every
+    /// packet.
     @inline(never)
     private func interprets(_ packet: borrowing ByteView, _ originalCount: Int?) -> Bool {
         program.interpret(packet, originalCount: originalCount ?? packet.count) != 0
@@ -90,7 +92,7 @@ public struct PacketFilter: Hashable, Sendable {
         return KernelProgram.make(program.instructions)
     }
 
-    /// The tree and the program as text.
+    /// A text that shows the filter's expression tree and its BPF program.
     public var explanation: String {
         var text = node.lines(0).joined(separator: "\n") + "\n\n"
         for (index, instruction) in program.instructions.enumerated() {
@@ -109,9 +111,10 @@ enum KernelProgram {
 
     static func make(_ code: [FilterInstruction]) -> [(code: UInt16, jt: UInt8, jf: UInt8, k: UInt32)]? {
         guard code.count <= PacketFilter.kernelLimit else { return nil }
-        // The indices of conditional jumps whose true (or false) target is too far away. Such an instruction is
-        // followed by an unconditional jump to the target. Each added jump moves the later instructions, which can make
-        // other jumps too long. So repeat until no index is added.
+        // The indices of conditional jumps whose true or false target is too far away.
+        //
+        // After such an instruction, an unconditional jump to the target is inserted. This moves all later
+        // instructions, so other jumps can become too long. Repeat until no index is added.
         var longTrue = Set<Int>()
         var longFalse = Set<Int>()
         while true {

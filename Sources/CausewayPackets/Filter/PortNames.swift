@@ -3,8 +3,8 @@ public enum PortNames {
     /// Returns the service that usually uses a port, or `nil`.
     public static func name(of port: UInt16) -> String? { byPort[port] }
 
-    /// Returns the transport for a service that is registered for only one transport; `nil` for other services. In a
-    /// filter, the service's name matches no other transport.
+    /// Returns the transport of a service that is registered for only one transport. Returns `nil` for other services.
+    /// In a filter, the service's name matches no other transport.
     static func transport(of name: String) -> FilterProtocol? {
         if tcpOnly.contains(name) { return .tcp }
         return udpOnly.contains(name) ? .udp : nil

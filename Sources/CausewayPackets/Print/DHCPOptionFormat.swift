@@ -3,7 +3,8 @@ struct DHCPOptionFormat: Sendable {
     enum Format {
         case addresses, addressPairs, bytes, u16, u32, i32, text, flags
         case netbiosNode, overload, parameters, clientID, userClass, domainName, relay, routes
-        /// Numbers of four, two or one bytes: the largest of these sizes that divides the value's length.
+        /// A value of unknown format is printed as numbers. Each number has four, two or one bytes: the largest of
+        /// these sizes that divides the value's length.
         case unknown
     }
 

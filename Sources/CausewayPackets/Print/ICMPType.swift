@@ -30,7 +30,7 @@ enum ICMPCode {
     // Codes for `ICMPType/timeExceeded` (RFC 792).
     static let timeToLiveExceeded: UInt8 = 0
     static let reassemblyTimeExceeded: UInt8 = 1
-    // The code for `ICMPType/parameterProblem` with a pointer to the error (RFC 792).
+    // A code for `ICMPType/parameterProblem`: the message contains a pointer to the error (RFC 792).
     static let pointer: UInt8 = 0
 }
 

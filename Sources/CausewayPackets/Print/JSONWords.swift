@@ -1,5 +1,5 @@
-/// The protocol names in JSON output. Static strings are faster than the compiler's default enum case description,
-/// which looks up the name in the type's metadata each time.
+/// The names of protocols in JSON output. They are static strings for speed: the default description of an enum case
+/// looks up the name in the type's metadata each time.
 extension LayerKind {
     var word: StaticString {
         switch self {

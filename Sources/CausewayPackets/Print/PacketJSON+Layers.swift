@@ -1,7 +1,7 @@
-/// Writes a packet's headers, each as an object.
+/// Writes each packet header as a JSON object.
 extension PacketJSON {
-    /// The members of the innermost headers, as ranges of the JSON text. These members are repeated outside the
-    /// `layers` array.
+    /// The members of the innermost headers. Each range gives their position in the JSON text. These members are
+    /// written again outside the `layers` array.
     struct Level {
         var ethernet: Range<Int>?
         var vlan: Range<Int>?
@@ -9,8 +9,8 @@ extension PacketJSON {
         var network: (kind: LayerKind, members: Range<Int>)?
         var transport: (kind: LayerKind, members: Range<Int>)?
 
-        /// Records a header's members. If the header begins another encapsulation level, discards the previous level's
-        /// members.
+        /// Records the range of a header's members. If the header begins another encapsulation level, forgets the
+        /// earlier level's ranges.
         mutating func note(_ kind: LayerKind, _ members: Range<Int>) {
             switch kind {
             case .ethernet: self = Level(ethernet: members)
@@ -34,7 +34,7 @@ extension PacketJSON {
             let start = out.count
             needsComma = true
             members(layer.kind, packet.bytes, Int(layer.offset))
-            // The range of the header's members begins after the comma.
+            // The comma before the header's members is not part of their range.
             if out.count > start { level.note(layer.kind, start + 1..<out.count) }
             out.put("}")
         }

@@ -17,9 +17,9 @@ public struct PacketJSON: Sendable {
 
     /// Creates an encoder.
     ///
-    /// - Parameter initialCipher: Decrypts the first packets of QUIC connections on any port. The object for the packet
-    ///   that completes the ClientHello then has the members `tlsServerName` and `tlsProtocols`. Without a cipher, both
-    ///   members are omitted for QUIC.
+    /// - Parameter initialCipher: Decrypts the first packets of QUIC connections, on any port. If a packet completes
+    ///   the ClientHello, the object for this packet has the members `tlsServerName` and `tlsProtocols`. Without a
+    ///   cipher, objects for QUIC packets omit both members.
     public init(initialCipher: QUICInitialCipher? = nil) {
         initials = initialCipher.map { QUICInitials($0) }
     }
@@ -86,7 +86,7 @@ public struct PacketJSON: Sendable {
         end()
     }
 
-    /// Returns the ClientHello that a QUIC datagram completes.
+    /// Returns the TLS ClientHello if this QUIC datagram contains its last missing part.
     private mutating func quicHello(_ packet: borrowing Packet) -> ClientHello? {
         guard initials != nil, let udp = packet.udp else { return nil }
         var flow = QUICInitials.Flow(sourcePort: udp.sourcePort, destinationPort: udp.destinationPort)
@@ -154,7 +154,7 @@ public struct PacketJSON: Sendable {
     mutating func flag(_ name: StaticString, _ value: Bool) {
         if value { key(name, "true") } else { key(name, "false") }
     }
-    /// Writes a member whose value needs no escapes.
+    /// Writes a JSON member. The value must contain no characters that need escapes.
     mutating func word(_ name: StaticString, _ value: StaticString) {
         key(name)
         quoted(value)
@@ -205,7 +205,7 @@ extension TCPHeader.Flags {
     }
 }
 
-/// The bytes to escape in a JSON string (RFC 8259 §7), and the UTF-8 lead byte for C1 control characters.
+/// The bytes that must be escaped in a JSON string (RFC 8259 §7). Also the UTF-8 lead byte of C1 control characters.
 private enum JSONByte {
     static let space: UInt8 = 0x20
     static let quote: UInt8 = 0x22
@@ -221,7 +221,7 @@ extension TextBuffer {
         put("\"")
         var isLead = false
         for byte in value.utf8 {
-            // Terminals interpret the C1 control characters, so they are escaped too.
+            // Escape the C1 control characters too, because terminals interpret them.
             let wasLead = isLead
             isLead = byte == JSONByte.controlLead
             if isLead { continue }

@@ -54,7 +54,7 @@ extension PacketPrinter {
         out.put(Self.dccpTypes[Int(type)])
     }
 
-    /// Returns the sequence number that ends just before the offset `end`.
+    /// Returns the sequence number whose bytes end just before the offset `end`.
     private func dccpNumber(_ p: borrowing ByteView, _ end: Int, _ isExtended: Bool) throws(WireError) -> UInt64 {
         guard isExtended else { return UInt64(try p.u24(end - 3)) }
         return UInt64(try p.u16(end - 6)) << 32 | UInt64(try p.u32(end - 4))

@@ -8,8 +8,8 @@ extension PacketPrinter {
 
     /// The hardware type for Ethernet (IANA registry "ARP Parameters", hardware types).
     static let ethernetHardware: UInt8 = 1
-    /// The fixed value in the first four bytes of the options field (RFC 2131 §3). It identifies the format of the
-    /// options.
+    /// The first four bytes of the options field always have this value (RFC 2131 §3). The value identifies the format
+    /// of the options.
     private static let magicCookie: UInt32 = 0x6382_5363
 
     /// Options that are parsed (IANA registry "BOOTP Vendor Extensions and DHCP Options").

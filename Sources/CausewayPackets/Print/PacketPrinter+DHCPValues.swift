@@ -1,6 +1,7 @@
 /// Prints DHCP option values (RFC 2132).
 extension PacketPrinter {
-    /// Prints a value. If the last element of a list is incomplete, prints only the length.
+    /// Prints an option's value. If the value is a list and its last element is incomplete, prints only the length of
+    /// the rest.
     mutating func value(
         _ format: DHCPOptionFormat.Format, _ p: borrowing ByteView, _ length: Int
     ) throws(WireError) {

@@ -240,8 +240,9 @@ extension PacketPrinter {
         }
     }
 
-    /// Counts one character of a printed name, and returns whether to print it. Only 255 characters of a name are
-    /// printed. After them, the output contains "<DOMAIN NAME TOO LONG>".
+    /// Counts one character in a printed name. Returns whether to print this character.
+    ///
+    /// Only the first 255 characters in a name are printed. The text "<DOMAIN NAME TOO LONG>" replaces the rest.
     private mutating func nameHasRoom(_ count: inout Int, _ isTooLong: inout Bool) -> Bool {
         count += 1
         if count > 255, !isTooLong {

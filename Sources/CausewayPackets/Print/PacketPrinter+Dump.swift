@@ -60,7 +60,8 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints one text byte from the network. A non-printable byte appears with a caret, `M-`, or both.
+    /// Prints one byte of text from the network. A byte that is not printable is shown with a caret, with `M-`, or with
+    /// both.
     mutating func visible(_ byte: UInt8) {
         var rest = byte
         if rest & 0x80 != 0 {

@@ -55,7 +55,7 @@ extension PacketPrinter {
         out.put("; ")
     }
 
-    /// Prints a frame's payload. Returns whether its type belongs to these protocols.
+    /// Prints the payload of a vehicular frame (CALM FAST or GeoNetworking). Returns `false` for any other frame type.
     mutating func vehicular(
         _ type: UInt16, _ p: borrowing ByteView, _ length: Int, _ frame: borrowing ByteView
     ) throws(WireError) -> Bool {
@@ -67,7 +67,7 @@ extension PacketPrinter {
         return true
     }
 
-    /// Prints CALM FAST.
+    /// Prints a CALM FAST packet.
     private mutating func calmFast(_ p: borrowing ByteView, _ length: Int, _ frame: borrowing ByteView)
         throws(WireError)
     {

@@ -5,7 +5,7 @@ extension PacketPrinter {
         static let unicast: UInt8 = 0x0F
         static let broadcast: UInt8 = 0x8F
     }
-    /// SLARP uses the reverse ARP EtherType in the protocol field.
+    /// The protocol number of SLARP. It equals the EtherType of reverse ARP.
     private static let slarp: EtherType = .reverseARP
     private static let slarpLength = 14
 

@@ -7,7 +7,7 @@ extension PacketPrinter {
         static let interfaceIdentification: UInt8 = 3
     }
 
-    /// How an object identifies an interface (RFC 8335 §2.1).
+    /// The ways in which an object identifies an interface (RFC 8335 §2.1).
     private enum IdentificationType {
         static let name: UInt8 = 1
         static let index: UInt8 = 2
@@ -21,9 +21,10 @@ extension PacketPrinter {
         try extensionObjects(p, offset, length)
     }
 
-    /// Prints extension objects (RFC 4884 §7, RFC 5837, RFC 4950).
+    /// Prints ICMP extension objects (RFC 4884 §7, RFC 5837, RFC 4950).
     mutating func extensionObjects(_ p: borrowing ByteView, _ start: Int, _ length: Int) throws(WireError) {
-        // In an extended echo request, the extension ends after the first object; other bytes follow.
+        // In an extended echo request, the extension ends after the first object. The bytes after it are not part of
+        // the extension.
         let isProbe = start == 8
         let total = min(length - start, isProbe ? 4 + Int(try p.u16(start + 4)) : length)
         let found = try p.u16(start + 2)

@@ -1,6 +1,7 @@
 /// Prints IPv4 and its payload.
 extension PacketPrinter {
-    /// Fields of the IP header around a payload. The payload's printer needs them for checksums and addresses.
+    /// Fields of the IP header around a payload. They are needed to print the payload. For example, a checksum needs
+    /// the addresses.
     struct Carrier {
         var isIPv6 = false
         var source: (UInt64, UInt64) = (0, 0)
@@ -11,7 +12,7 @@ extension PacketPrinter {
         var isFragmented = false
         var hopLimit: UInt8 = 0
 
-        /// Returns the pseudo header's checksum. The caller adds the transport header and its payload.
+        /// Returns the checksum over the pseudo header. The caller adds the transport header and its payload to it.
         func pseudoHeader(_ number: UInt16, _ length: Int) -> InternetChecksum {
             var sum = InternetChecksum()
             for half in [source.0, source.1, destination.0, destination.1] {
@@ -76,7 +77,8 @@ extension PacketPrinter {
             addresses(carrier)
             out.put(": ")
         }
-        // Mark the packet as truncated if it has a payload, but none of the payload's bytes were captured.
+        // If the packet has a payload, at least one byte of the payload must have been captured. Otherwise, the printer
+        // marks the packet as truncated.
         try packet.require(headerLength + (content > headerLength ? 1 : 0), at: 0)
         try self.content(packet.from(headerLength), content - headerLength, carrier, number)
     }

@@ -16,7 +16,8 @@ extension PacketPrinter {
         guard length >= 40 else { return broken("length", length, "<", 40) }
         let stated = Int(try p.u16(4))
         let next = try p.u8(6)
-        // A length of 0 without a hop-by-hop header means that the packet is too large for the length field.
+        // The length field can be 0 without a hop-by-hop header. The packet is then too large for this field, so use
+        // the captured length.
         let header = IPProtocolNumber(rawValue: next)
         let isBig = stated == 0 && header != .hopByHopOptions && header != .noNextHeader && length > 65535 + 40
         let payload = isBig ? length - 40 : stated
@@ -36,7 +37,8 @@ extension PacketPrinter {
             addresses(carrier)
             out.put(": ")
         }
-        // A jumbogram's length follows in the hop-by-hop header.
+        // The length field of a jumbogram is zero. Its real length is in the hop-by-hop header, so use the captured
+        // length here.
         let total = stated == 0 && header == .hopByHopOptions ? length : min(payload + 40, length)
         try headers(p.prefix(total), carrier, next, total, stated, length)
     }

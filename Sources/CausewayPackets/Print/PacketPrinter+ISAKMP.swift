@@ -57,8 +57,8 @@ extension PacketPrinter {
         if let name = Self.exchanges[exchange] { out.put(name) } else { put("#", exchange) }
     }
 
-    /// Returns the letter for the sender's role: I for the initiator, R for the responder. Messages belong to the same
-    /// key exchange if they have the same initiator cookie.
+    /// Returns the letter for the sender's role in a key exchange: I for the initiator, R for the responder. Messages
+    /// with the same initiator cookie belong to the same key exchange.
     private mutating func side(_ p: borrowing ByteView, _ carrier: Carrier) throws(WireError) -> StaticString {
         let (initiator, responder) = (try p.u64(0), try p.u64(8))
         if let known = exchangePeers[initiator] {
@@ -95,7 +95,7 @@ extension PacketPrinter {
     }
 }
 
-/// The addresses of a key exchange's two peers. `source` sent the first message.
+/// The addresses of the two peers in a key exchange. `source` sent the first message.
 struct ExchangePeers: Sendable {
     private let source: (UInt64, UInt64)
     private let destination: (UInt64, UInt64)

@@ -72,8 +72,10 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints a system identifier. The pseudonode number follows if `count` is `node` or `links`. The fragment number
-    /// follows if `count` is `links`.
+    /// Prints a system identifier.
+    ///
+    /// If `count` is `node` or `links`, the pseudonode number follows. If `count` is `links`, the fragment number
+    /// follows too.
     private mutating func identifier(_ p: borrowing ByteView, _ offset: Int, _ count: Int) throws(WireError) {
         for index in 0..<3 {
             if index > 0 { out.put(".") }

@@ -10,7 +10,8 @@ extension PacketPrinter {
             LLCAddress.iso: "ISO NSAP", 0xFF: "Global",
         ]
     }
-    /// An address's lowest bit. It marks a group in the destination address, and a response in the source address.
+    /// The lowest bit of an LLC address. It marks a group in the destination address, and a response in the source
+    /// address.
     private static let lowBit: UInt8 = 1
     private enum Control {
         static let unnumbered: UInt8 = 0x03
@@ -53,7 +54,7 @@ extension PacketPrinter {
         }
         if !options.showsLink { try stations(frame, destination, source) }
         try command(p, length, destination, source, control)
-        // Dump the payload in information and unnumbered frames. Supervisory frames have none.
+        // Print the payload of information and unnumbered frames. Supervisory frames have no payload.
         if isUnnumbered || control & 1 == 0 { unknown(p) }
     }
 
@@ -75,7 +76,8 @@ extension PacketPrinter {
         putHex("Unknown DSAP 0x", point, width: 2)
     }
 
-    /// Prints the hardware addresses and the service access points for a frame whose link header is not printed.
+    /// Prints a frame's hardware addresses and service access points. This is needed if the frame's link header is not
+    /// printed.
     private mutating func stations(
         _ frame: borrowing ByteView, _ destination: UInt8, _ source: UInt8
     ) throws(WireError) {

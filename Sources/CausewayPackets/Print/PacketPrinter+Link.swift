@@ -38,8 +38,8 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints an IP packet without a link header. If link headers are shown, the output for other packets has the
-    /// payload's type in the link header. Here the network layer's name is printed instead.
+    /// Prints an IP packet that has no link header. If the user asked for link headers, prints the network layer's name
+    /// instead of the link header.
     private mutating func rawIP(_ p: borrowing ByteView, _ length: Int, _ isIPv6: Bool) throws(WireError) {
         if options.showsLink { out.put(isIPv6 ? "IP6 " : "IP ") }
         if isIPv6 { try ipv6(p, length) } else { try ipv4(p, length) }

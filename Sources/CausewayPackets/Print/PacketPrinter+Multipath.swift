@@ -67,7 +67,8 @@ extension PacketPrinter {
         put(" capable v", version)
         out.put(" flags [")
         if flags == 0 { out.put("none") }
-        // The flags are A to H, from the most significant bit.
+        // The flags have the letters A to H. Flag A is the most significant bit, and flag H is the least significant
+        // bit.
         for index in UInt8(0)..<8 where flags & (0x80 >> index) != 0 { out.put(byte: UInt8(ascii: "A") + index) }
         out.put("]")
         if flags & Self.checksumRequired != 0 { out.put(" csum") }

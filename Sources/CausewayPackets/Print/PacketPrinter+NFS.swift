@@ -5,8 +5,8 @@ extension PacketPrinter {
     enum NFSProcedure: UInt32 {
         case null, getattr, setattr, lookup, access, readlink, read, write, create, mkdir, symlink, mknod, remove
         case rmdir, rename, link, readdir, readdirplus, fsstat, fsinfo, pathconf, commit
-        /// A procedure of version 2 that is obsolete or unassigned. Version 3 has no procedure with the number 25, so
-        /// the value is free.
+        /// An obsolete or unassigned procedure of version 2. The value 25 is free, because version 3 has no procedure
+        /// with this number.
         case nop = 25
 
         /// The version 2 procedures, by number.

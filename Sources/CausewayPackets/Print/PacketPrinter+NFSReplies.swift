@@ -155,8 +155,8 @@ extension PacketPrinter {
         try change(p, &offset)
     }
 
-    /// Prints the text `before`, then a file's attributes if the reply contains them (RFC 1813 §2.6 `post_op_attr`).
-    /// Prints nothing at verbosity 0.
+    /// Prints the text `before`, followed by a file's attributes if the reply contains them (RFC 1813 §2.6
+    /// `post_op_attr`). At verbosity 0, prints nothing.
     private mutating func attributes(
         _ before: StaticString, _ p: borrowing ByteView, _ offset: inout Int
     ) throws(WireError) {
@@ -168,8 +168,8 @@ extension PacketPrinter {
         try fileAttributes(p, &offset, true, detail: verbosity)
     }
 
-    /// Prints two states of a file that an operation may have changed (RFC 1813 §2.6 `wcc_data`): the size and the
-    /// times that it had before the operation, and all attributes that it had after the operation.
+    /// Prints two states of a file that an operation may have changed (RFC 1813 §2.6 `wcc_data`). The first is the size
+    /// and the times before the operation. The second is all attributes after it.
     private mutating func change(_ p: borrowing ByteView, _ offset: inout Int) throws(WireError) {
         if verbosity > 1 { out.put(" PRE:") }
         let isThere = try p.u32(offset) != 0
@@ -214,7 +214,7 @@ extension PacketPrinter {
     }
 
     private mutating func serverInformation(_ p: borrowing ByteView, _ offset: Int) throws(WireError) {
-        // The reply's last word has the file system's properties. It is not printed.
+        // The reply's last word contains the file system's properties. This method does not print it.
         try p.require(48, at: offset)
         put(" rtmax ", try p.u32(offset))
         put(" rtpref ", try p.u32(offset + 4))

@@ -1,11 +1,11 @@
 /// Prints values that occur in NFS calls and replies.
 extension PacketPrinter {
-    /// Prints a file handle's first 32 bytes in hexadecimal digits. The printer cannot decode them, because only the
-    /// server knows the handle's format.
+    /// Prints the first 32 bytes of a file handle in hexadecimal digits. The printer does not decode them: only the
+    /// server knows the format of the handle.
     mutating func fileHandle(_ p: borrowing ByteView, _ offset: inout Int, _ isThird: Bool) throws(WireError) {
         var count = 32
         if isThird {
-            // A handle consists of whole 4-byte words.
+            // A file handle consists of 4-byte words, so its length is rounded down to a multiple of 4.
             count = Int(try p.u32(offset)) / 4 * 4
             offset += 4
         }
@@ -82,7 +82,7 @@ extension PacketPrinter {
         /// The `time_how` value before a time: `SET_TO_CLIENT_TIME` (RFC 1813 §2.6).
         private static let setToClientTime: UInt32 = 2
 
-        /// Reads an optional time. It is present only if the client sets the time.
+        /// Reads an optional time. The request contains it only if the client sets the time itself.
         private static func time(_ p: borrowing ByteView, _ offset: inout Int) throws(WireError) -> Time? {
             let isGiven = try p.u32(offset) == setToClientTime
             offset += 4
@@ -111,8 +111,8 @@ extension PacketPrinter {
         out.put(String(value, radix: 8))
     }
 
-    /// Prints a file's attributes (RFC 1813 §2.6 `fattr3`, RFC 1094 §2.3.5). If `detail` is 0, skips them and prints
-    /// nothing.
+    /// Reads a file's attributes (RFC 1813 §2.6 `fattr3`, RFC 1094 §2.3.5) and prints them. If `detail` is 0, it skips
+    /// the attributes and prints nothing.
     mutating func fileAttributes(
         _ p: borrowing ByteView, _ offset: inout Int, _ isThird: Bool, detail: Int
     ) throws(WireError) {

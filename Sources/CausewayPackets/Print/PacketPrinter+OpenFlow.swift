@@ -20,7 +20,7 @@ extension PacketPrinter {
         "GET_ASYNC_REQUEST", "GET_ASYNC_REPLY", "SET_ASYNC", "METER_MOD",
     ]
 
-    /// Prints a line for each message that begins in a segment.
+    /// Prints the OpenFlow messages that begin in a TCP segment, one line each.
     mutating func openFlow(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "openflow"
         out.put(": OpenFlow")
@@ -31,8 +31,8 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints a message header. Returns the message length; `nil` if the length is wrong or the segment ends inside the
-    /// header.
+    /// Prints a message header. Returns the message's length; `nil` if the header states a wrong length or is cut off
+    /// at the segment's end.
     private mutating func openFlowMessage(
         _ p: borrowing ByteView, _ offset: Int, _ rest: Int
     ) throws(WireError) -> Int? {

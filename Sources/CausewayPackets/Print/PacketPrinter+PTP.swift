@@ -31,7 +31,8 @@ extension PacketPrinter {
         (0x4000, "security mask"),
     ]
 
-    /// Prints a message. The second byte holds the version; minor version 1 has the same format (IEEE 1588-2019 §13.3.2).
+    /// Prints a PTP message. The second byte contains the version. Minor version 1 has the same format as minor version
+    /// 0 (IEEE 1588-2019 §13.3.2).
     mutating func ptp(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "ptp"
         guard length >= Self.ptpHeader else { return broken("length", length, "<", Self.ptpHeader) }

@@ -12,9 +12,10 @@ extension PacketPrinter {
         return true
     }
 
-    /// Prints a datagram on a port other than the QUIC port if it contains a client's Initial packet. The packet's
-    /// authentication tag must be valid, so other protocols are not mistaken for QUIC. Returns whether the datagram was
-    /// printed.
+    /// Checks a datagram on a port other than the QUIC port. If it contains a client's Initial packet, prints it and
+    /// returns `true`.
+    ///
+    /// The authentication tag of the packet must be valid. So a datagram of another protocol is not mistaken for QUIC.
     mutating func quicElsewhere(
         _ p: borrowing ByteView, _ length: Int, _ ports: (source: UInt16, destination: UInt16), _ carrier: Carrier
     ) throws(WireError) -> Bool {

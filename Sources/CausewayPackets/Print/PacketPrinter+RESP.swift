@@ -1,4 +1,4 @@
-/// Prints the Redis protocol: commands and replies, element by element.
+/// Prints commands and replies of the Redis protocol. The elements of a message are printed one after another.
 extension PacketPrinter {
     private enum Kind {
         static let line: UInt8 = 0x2B
@@ -17,7 +17,8 @@ extension PacketPrinter {
         try p.require(length, at: 0)
     }
 
-    /// Prints one element. Returns the next element's offset; for an array, this is the offset of its first element.
+    /// Prints one element and returns the offset of the next element. After an array's header, the next element is the
+    /// array's first one.
     private mutating func element(_ p: borrowing ByteView, _ offset: Int, _ limit: Int) throws(WireError) -> Int {
         guard let (line, next) = line(p, offset + 1, limit) else {
             // Words without a type byte are an inline command, as typed by a person.

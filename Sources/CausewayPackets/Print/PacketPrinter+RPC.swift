@@ -33,7 +33,8 @@ extension PacketPrinter {
         var number: UInt32
     }
 
-    /// Prints an NFS message from a datagram or a record. Returns `false` if it is not an NFS message.
+    /// Prints an NFS message, which is a whole datagram or a record in a stream. Returns `false` if the bytes are not
+    /// an NFS message.
     mutating func nfs(
         _ p: borrowing ByteView, _ length: Int, _ ports: (source: UInt16, destination: UInt16), _ carrier: Carrier,
         _ before: StaticString = ""
@@ -70,7 +71,8 @@ extension PacketPrinter {
                 serverHigh: server.0, serverLow: server.1)] = procedure
     }
 
-    /// Returns the procedure for a reply's call; `nil` if the capture does not contain the call.
+    /// Returns the procedure of the call to which a reply belongs. Returns `nil` if the capture does not contain the
+    /// call.
     func procedure(of transaction: UInt32, _ carrier: Carrier) -> RemoteProcedure? {
         let (client, server) = (carrier.destination, carrier.source)
         return remoteCalls[

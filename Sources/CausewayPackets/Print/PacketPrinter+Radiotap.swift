@@ -21,7 +21,7 @@ extension PacketPrinter {
         static let aggregate = 20
         static let veryHigh = 21
         static let more = 31
-        /// Each field's size and alignment in bytes.
+        /// The size and the alignment of each field, in bytes.
         static let sizes: [Int: (count: Int, alignment: Int)] = [
             clock: (8, 8), flags: (1, 1), rate: (1, 1), channel: (4, 2), hopping: (2, 1), signal: (1, 1), noise: (1, 1),
             quality: (2, 2), attenuation: (2, 2), attenuationDecibel: (2, 2), power: (1, 1), antenna: (1, 1),
@@ -52,7 +52,8 @@ extension PacketPrinter {
         return header
     }
 
-    /// Prints the fields in order, up to the first field with unknown size. Returns the flags field's value.
+    /// Prints the radiotap fields in order, up to the first field whose size is unknown. Returns the value of the flags
+    /// field.
     private mutating func radiotapFields(_ p: borrowing ByteView) throws(WireError) -> UInt8 {
         let present = try p.u32(4).byteSwapped
         var (words, last) = (1, present)
@@ -73,8 +74,8 @@ extension PacketPrinter {
             try field(bit, p, offset, present)
             offset += size.count
         }
-        // A header can have several words that list its fields. All such words except the first describe other antennas
-        // or belong to vendors. Their fields are not printed.
+        // The header can contain several presence words, each with a list of fields. The words after the first describe
+        // other antennas or vendor fields. The printer leaves out those fields.
         if words > 1 { put("[bit ", 32, "] ") }
         return flags
     }
@@ -134,8 +135,10 @@ extension PacketPrinter {
         static let format: UInt8 = 0x08
         static let correction: UInt8 = 0x10
         static let streams: UInt8 = 0x20
-        /// Bit rates of one 802.11n stream, in units of 100 kbit/s. The first row is for 20 MHz channels, the second
-        /// for 40 MHz channels. The column is the MCS index modulo 8.
+        /// Bit rates of one 802.11n stream, in units of 100 kbit/s.
+        ///
+        /// The first row applies to 20 MHz channels, the second to 40 MHz channels. The column number is the MCS index
+        /// modulo 8.
         static let rates = [[65, 130, 195, 260, 390, 520, 585, 650], [135, 270, 405, 540, 810, 1080, 1215, 1350]]
     }
 

@@ -1,4 +1,4 @@
-/// Prints routing and router redundancy protocols, one line each.
+/// Prints packets of routing protocols and router redundancy protocols, one line for each packet.
 extension PacketPrinter {
     private static let ospfTypes: [UInt8: StaticString] = [
         1: "Hello", 2: "Database Description", 3: "LS-Request", 4: "LS-Update", 5: "LS-Ack",
@@ -14,7 +14,7 @@ extension PacketPrinter {
         let (version, type) = (try p.u8(0), try p.u8(1))
         put("OSPFv", version, ", ")
         if let name = Self.ospfTypes[type] { out.put(name) } else { put("unknown packet type (", type, ")") }
-        // The printed length excludes the digest that follows the message (RFC 2328 §D.3).
+        // The digest after the message does not count in the printed length (RFC 2328 §D.3).
         let isDigested = version == 2 && ospfIsDigested(p)
         put(", length ", length - (isDigested ? Int(try p.u8(19)) : 0))
     }

@@ -50,7 +50,7 @@ extension PacketPrinter {
             out.put(name)
             out.put(" ")
         }
-        // In version 3, the message follows the security parameters and is mostly encrypted.
+        // In SNMP version 3, the message follows the security parameters and is mostly encrypted.
         if number != 3 { try community(p, version.content.upperBound) }
         if verbosity > 0 { out.put("} ") }
     }

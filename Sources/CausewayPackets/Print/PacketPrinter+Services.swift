@@ -50,7 +50,8 @@ extension PacketPrinter {
         put(" length: ", try p.u16(2))
     }
 
-    /// The first bytes in the Kerberos 5 messages AS-REQ and AS-REP: their ASN.1 application tags (RFC 4120 §5.10).
+    /// The first bytes of two Kerberos 5 messages: AS-REQ begins with 106, AS-REP with 107. These are their ASN.1
+    /// application tags (RFC 4120 §5.10).
     private static let kerberosTags: ClosedRange<UInt8> = 106...107
 
     /// Prints Kerberos (RFC 4120). The content is mostly encrypted.
@@ -72,7 +73,8 @@ extension PacketPrinter {
         "emergency", "alert", "critical", "error", "warning", "notice", "info", "debug",
     ]
 
-    /// Prints syslog: the priority in angle brackets contains facility and severity (RFC 3164 §4).
+    /// Prints a syslog message. The number in angle brackets is the priority. It contains the facility and the severity
+    /// (RFC 3164 §4).
     mutating func syslog(_ p: borrowing ByteView, _ length: Int) throws(WireError) {
         part = "syslog"
         guard try p.u8(0) == UInt8(ascii: "<") else { return invalid() }

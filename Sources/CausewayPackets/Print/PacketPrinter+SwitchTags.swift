@@ -1,10 +1,10 @@
-/// Prints IP over InfiniBand, and switch tags, which stand between a frame's addresses and its type.
+/// Prints IP over InfiniBand, and switch tags. A switch tag stands between a frame's addresses and its type.
 extension PacketPrinter {
     /// Switch tag formats.
     enum SwitchTag {
         /// Marvell's 4-byte tag.
         case dsa
-        /// Marvell's 4-byte tag, preceded by an Ethernet type and 2 reserved bytes.
+        /// Marvell's 8-byte tag: an Ethernet type, 2 reserved bytes and the 4-byte tag.
         case dsaExtended
         /// Broadcom's 4-byte tag.
         case broadcom
@@ -20,8 +20,10 @@ extension PacketPrinter {
         }
     }
 
-    /// Prints the tag. If the link layer is printed too, puts a comma before the tag, and omits the comma after the
-    /// tag: the text that follows begins with a comma.
+    /// Prints a switch tag.
+    ///
+    /// If the link layer is printed too, a comma precedes the tag. No comma follows the tag, because the next text
+    /// begins with one.
     mutating func switchTag(_ kind: SwitchTag, _ p: borrowing ByteView) throws(WireError) {
         if options.showsLink { out.put(", ") }
         switch kind {

@@ -63,8 +63,9 @@ extension PacketPrinter {
         putHex(" (incorrect -> 0x", Self.expected(found, sum), width: 4, ")")
     }
 
-    /// Makes sequence numbers relative to the start of the conversation. Records the initial numbers of a new
-    /// conversation.
+    /// Returns TCP sequence numbers relative to the start of the conversation.
+    ///
+    /// For a new conversation, records the initial sequence numbers.
     private mutating func relative(
         _ source: UInt16, _ destination: UInt16, _ carrier: Carrier, _ flags: TCPHeader.Flags, _ sequence: inout UInt32,
         _ acknowledgement: inout UInt32

@@ -1,10 +1,10 @@
 /// A text protocol. The printer shows a message's first line, or all lines.
 struct TextProtocol {
-    /// The position of the word with the three-digit status in a response.
+    /// Says whether the three-digit status is the first or the second word of a response.
     enum StatusPlace { case first, second }
 
     var name: StaticString
-    /// The protocol name in the mark for truncated packets.
+    /// The protocol name to print in the mark that shows a truncated packet.
     var part: StaticString
     var status = StatusPlace.first
     /// The words that begin a request, in upper case.
@@ -27,8 +27,8 @@ extension PacketPrinter {
         while offset < length, let next = textLine(p, offset, length, "\n\t") { offset = next }
     }
 
-    /// Whether the bytes begin a message. A request begins with a request word. In a response, the first or the second
-    /// word is a status, depending on the protocol.
+    /// Whether the bytes begin a message. A request begins with a request word. A response has a status as its first or
+    /// second word, depending on the protocol.
     private func beginsMessage(_ p: borrowing ByteView, _ proto: TextProtocol) -> Bool {
         guard let (first, next) = token(p, 0) else { return false }
         if proto.words.contains(where: { isWord(p, first, $0) }) { return true }
@@ -40,7 +40,8 @@ extension PacketPrinter {
 
     private static let longestToken = 127
 
-    /// Returns a word up to the next white space, and the next word's offset; `nil` if there is no printable word.
+    /// Returns the range of the word at `start`, which ends before white space, and the offset of the next word. `nil`
+    /// if there is no printable word.
     private func token(_ p: borrowing ByteView, _ start: Int) -> (Range<Int>, next: Int)? {
         var end = start
         while end < p.count, !isSpace(p[end]) {
@@ -67,7 +68,8 @@ extension PacketPrinter {
         return true
     }
 
-    /// Whether a word is a three-digit status, or begins with one: `220-` begins a multi-line response.
+    /// Returns whether a word is a status code of three digits. After the digits, other characters may follow, as in
+    /// `220-`, which begins a response with several lines.
     private func isStatus(_ p: borrowing ByteView, _ place: Range<Int>) -> Bool {
         func isDigit(_ index: Int) -> Bool { (0x30...0x39).contains(p[index]) }
         guard place.count >= 3 else { return false }

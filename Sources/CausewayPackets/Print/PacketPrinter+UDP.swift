@@ -35,8 +35,8 @@ extension PacketPrinter {
         {
             return
         }
-        // Over IPv4 the checksum is optional, so print it only if the verbosity is at least 2. Over IPv6, a verbosity
-        // of 1 is enough.
+        // Print the UDP checksum only at a sufficient verbosity. Over IPv4 the checksum is optional, so the verbosity
+        // must be at least 2. Over IPv6, a verbosity of 1 is enough.
         if verbosity > (carrier.isIPv6 ? 0 : 1), !carrier.isFragmented { udpChecksum(p, length, carrier) }
         if !options.isQuiet, try udpContent(body, length, (source, destination), carrier) { return }
         if stated > length, !carrier.isFragmented {

@@ -34,7 +34,7 @@ extension PacketPrinter {
         static let bfdLag: UInt16 = 6784
     }
 
-    /// Prints the payload. Returns whether a port identifies its protocol.
+    /// Prints the payload of a UDP datagram. Returns whether a port number identifies the payload's protocol.
     mutating func udpContent(
         _ p: borrowing ByteView, _ length: Int, _ ports: (source: UInt16, destination: UInt16), _ carrier: Carrier
     ) throws(WireError) -> Bool {
@@ -86,7 +86,7 @@ extension PacketPrinter {
         return true
     }
 
-    /// SIP (RFC 3261 §7).
+    /// The message names of SIP (RFC 3261 §7).
     private static let sip = TextProtocol(
         name: "SIP", part: "sip", status: .second,
         words: [

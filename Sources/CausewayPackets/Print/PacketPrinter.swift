@@ -1,8 +1,10 @@
 /// Prints packets as text lines in tcpdump's format.
 ///
-/// Addresses and ports are printed as numbers. The printer keeps at most ``conversationLimit`` TCP conversations, to
-/// print relative sequence numbers. Printing never fails: if bytes are missing, the line ends with the protocol's name
-/// in brackets (`[|tcp]`), and contradictory fields are marked `(invalid)`.
+/// Addresses and ports are printed as numbers. To print relative sequence numbers, the printer stores at most
+/// ``conversationLimit`` TCP conversations.
+///
+/// Printing never fails. If bytes are missing, the line ends with the protocol's name in brackets (`[|tcp]`). Fields
+/// that contradict each other are marked `(invalid)`.
 public struct PacketPrinter: Sendable {
     /// The time format. All times are UTC.
     public enum TimeStyle: Sendable {
@@ -36,7 +38,7 @@ public struct PacketPrinter: Sendable {
         public var time = TimeStyle.clock
         /// Whether to print the packet number.
         public var showsNumber = false
-        /// The format in which a packet's bytes are printed after the packet's text.
+        /// The format of the raw bytes that follow a packet's text. The default prints no bytes.
         public var dump = Dump.none
         /// Whether to print absolute TCP sequence numbers.
         public var absoluteSequence = false
@@ -49,17 +51,18 @@ public struct PacketPrinter: Sendable {
         public init() {}
     }
 
-    /// The maximum number of TCP conversations, and also of IPsec key exchanges, that a printer keeps.
+    /// The maximum number of TCP conversations that a printer keeps in memory. The same limit applies to IPsec key
+    /// exchanges.
     public static let conversationLimit = 65_536
 
     /// Options for the output.
     public var options: Options
     var out = TextBuffer()
-    /// The protocol name to print if bytes are missing.
+    /// The protocol name to print if the packet has too few bytes.
     var part: StaticString = "link"
     var sequences = SequenceTable()
-    /// The two peers of each IPsec key exchange. The key is the initiator's cookie. At most ``conversationLimit``
-    /// exchanges are kept.
+    /// The two peers of each IPsec key exchange, by the initiator's cookie. At most ``conversationLimit`` exchanges are
+    /// stored.
     var exchangePeers: [UInt64: ExchangePeers] = [:]
     /// NFS calls that still await a reply, at most ``conversationLimit``.
     var remoteCalls: [RemoteCall: RemoteProcedure] = [:]
@@ -144,7 +147,7 @@ public struct PacketPrinter: Sendable {
         return true
     }
 
-    /// Prints the mark for contradictory fields.
+    /// Prints " (invalid)" after fields that contradict each other.
     mutating func invalid() { out.put(" (invalid)") }
 
     /// Prints a violated condition, for example `[length 5 < 20] (invalid)`.

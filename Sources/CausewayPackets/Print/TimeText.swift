@@ -51,7 +51,8 @@ struct TimeText: Sendable {
         out.decimal(inDay % 60, width: 2, padding: 0x30)
     }
 
-    /// Appends a date in the proleptic Gregorian calendar, computed in 400-year eras that begin in March.
+    /// Appends a date in the proleptic Gregorian calendar. The date is computed in eras of 400 years that begin in
+    /// March.
     private static func date(_ seconds: Int64, _ out: inout TextBuffer) {
         let days = (seconds - (((seconds % 86400) + 86400) % 86400)) / 86400 + 719_468
         let era = (days >= 0 ? days : days - 146_096) / 146_097
@@ -83,7 +84,8 @@ struct TimeText: Sendable {
     }
 }
 
-/// Initial TCP sequence numbers, by addresses and ports.
+/// The first sequence numbers of TCP connections, which relative numbers are based on. The key of a connection consists
+/// of its addresses and ports.
 struct SequenceTable: Sendable {
     struct Key: Hashable {
         var lowHigh: UInt64, lowLow: UInt64, highHigh: UInt64, highLow: UInt64

@@ -11,7 +11,7 @@ struct ExpiryWheel: Sendable {
     static let reach = slot * Int64(count - 2)
 
     private var slots: [[Entry]] = Array(repeating: [], count: count)
-    /// The number of the first time slot that has not expired. A slot is an interval of 10 ms.
+    /// The number of the first time slot that has not expired. A slot is 10 ms long.
     private var current: Int64 = 0
     private var held = 0
 
@@ -42,7 +42,7 @@ struct ExpiryWheel: Sendable {
         }
     }
 
-    /// Removes all entries, so that the caller can add them again with other times.
+    /// Removes and returns all entries. The caller can then add them again with new times.
     mutating func takeAll() -> [Entry] {
         var all: [Entry] = []
         all.reserveCapacity(held)

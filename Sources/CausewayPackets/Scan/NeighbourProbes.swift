@@ -1,13 +1,15 @@
 import CausewayTypes
 package import CausewayWire
 
-/// Host discovery on the local link: ARP requests (RFC 826) and neighbour solicitations (RFC 4861 §4.3).
+/// Creates probes that find hosts on the local link. The probes are ARP requests (RFC 826) and neighbour solicitations
+/// (RFC 4861 §4.3).
 ///
-/// A host cannot communicate on the link without answering these requests, so a packet filter cannot hide the host.
+/// A host that does not answer these requests cannot communicate on the link. So a packet filter cannot hide a host
+/// from them.
 package struct NeighbourProbes: Sendable {
     private let hardware: MACAddress
 
-    /// - Parameter hardware: The sending interface's hardware address.
+    /// - Parameter hardware: The hardware address of the interface that sends the probes.
     package init(hardware: MACAddress) { self.hardware = hardware }
 
     /// The packet filter expression for frames that ``answer(_:)`` decodes.
@@ -24,8 +26,8 @@ package struct NeighbourProbes: Sendable {
                 ARPPacket(
                     operation: .request, senderHardware: hardware, senderAddress: source, targetAddress: address))
         case (.ipv6(let address), .ipv6(let source)):
-            // The solicited-node multicast group. It contains all hosts whose addresses have the same last 24 bits as
-            // the requested address (RFC 4291 §2.7.1).
+            // Send the request to the solicited-node multicast group (RFC 4291 §2.7.1). It contains all hosts with an
+            // address whose last 24 bits equal those of the requested address.
             let group = IPv6Address(high: 0xFF02 << 48, low: 0x1_FF00_0000 | address.low & 0xFF_FFFF)
             packet.add(
                 EthernetHeader(
@@ -41,7 +43,8 @@ package struct NeighbourProbes: Sendable {
         return packet.finish()
     }
 
-    /// Returns the IP address that a reply frame shows to be in use; `nil` if the frame is not an answer to a request.
+    /// Returns the IP address that a reply frame belongs to. This address is in use on the link. `nil` if the frame is
+    /// not an answer to a request.
     package func answer(_ frame: borrowing ByteView) -> InternetAddress? {
         guard let header = try? EthernetHeader(frame, at: 0) else { return nil }
         switch header.type {

@@ -1,11 +1,12 @@
-/// Schedules a port scan's probes and collects the findings.
+/// Decides when the probes of a port scan are sent, and collects the findings.
 ///
-/// The scan owns no socket and reads no clock: the caller gets the next action from ``next(at:)``, sends the probes and records the
-/// answers. Times are measured from any fixed instant. Late answers are accepted; answers to unknown probes are ignored.
+/// This type owns no socket and reads no clock. The caller gets the next action from ``next(at:)``, sends the probes,
+/// and records the answers. All times are measured from the same instant, which the caller chooses. A late answer is
+/// accepted. Answers to unknown probes are ignored.
 public struct PortSurvey: ~Copyable, Sendable {
     /// One probe: indices into the caller's host and port lists, and the attempt, counted from 0.
     public struct Probe: Hashable, Sendable {
-        /// Host index in the caller's list.
+        /// The host's index in the caller's list.
         public var host: Int
         /// Port index in the caller's list.
         public var port: Int
@@ -20,7 +21,7 @@ public struct PortSurvey: ~Copyable, Sendable {
         }
     }
 
-    /// The caller's next action.
+    /// The action that the caller must perform next.
     public enum Step: Hashable, Sendable {
         /// Send this probe.
         case send(Probe)
@@ -30,22 +31,22 @@ public struct PortSurvey: ~Copyable, Sendable {
         case finished
     }
 
-    /// Scan limits.
+    /// The limits of a scan.
     public struct Settings: Sendable {
         /// Maximum rate in probes per second. `nil` and values above 1,000,000 mean 1,000,000.
         public var maximumPerSecond: Double?
-        /// Maximum attempts for a port that does not answer. If its host has never answered, at most two attempts are
-        /// made. An echo scan in which a host answered only a repeated probe makes all attempts, because packets may
-        /// get lost.
+        /// Maximum number of probes to a port that does not answer. If the port's host has never answered, at most two
+        /// probes are sent. An echo scan is an exception: it sends all probes if some host answered only a repeated
+        /// probe, because packets may then be getting lost.
         public var attempts = 3
-        /// Maximum number of unanswered probes in flight.
+        /// Maximum number of probes that wait for an answer at the same time.
         public var maximumWaiting = 65_536
         /// Minimum time to wait for an answer.
         public var shortestWait: Duration = .milliseconds(50)
         /// Maximum time to wait for an answer, at most 5.1 seconds. This is also the timeout for hosts that have not
         /// answered yet. In an echo scan, such hosts have a shorter timeout as soon as another host has answered.
         public var longestWait: Duration = .seconds(1)
-        /// The probe type.
+        /// How hosts or ports are probed.
         public var technique: ScanTechnique
         /// Whether all hosts are on the local link. Their round-trip times are similar, so an echo scan waits a shorter
         /// time for hosts that have not answered.
@@ -62,10 +63,10 @@ public struct PortSurvey: ~Copyable, Sendable {
     private var pace: ScanPace
     private var wheel = ExpiryWheel()
     private var expired: [ExpiryWheel.Entry] = []
-    /// Whether a host has answered for the first time. Its round-trip time is now known, so the timeouts of waiting
-    /// probes must be computed again.
+    /// Whether a host has just answered for the first time. The host's round-trip time is now known. So the timeouts of
+    /// its waiting probes must be computed again.
     private var isImpatient = false
-    /// The time of the latest answer, in microseconds.
+    /// The time at which the latest answer arrived, in microseconds.
     private var latest: Int64 = 0
     /// Probes that timed out since the latest call of ``clearGivenUp()``. The caller may discard its state for these
     /// probes.
@@ -95,12 +96,12 @@ public struct PortSurvey: ~Copyable, Sendable {
     /// The current rate in probes per second.
     public var rate: Double { pace.rate }
 
-    /// Returns the finding for a host and a port, by their indices.
+    /// Returns the finding for one port of one host. Both are given by their indices.
     public func finding(host: Int, port: Int) -> ScanFinding {
         ScanFinding(table.reason(table.index(host: host, port: port)), technique: settings.technique)
     }
 
-    /// Returns the next action. The caller may call again before the time of a `wait` action.
+    /// Returns the next action. If the action is `wait`, the caller may call again earlier than its time.
     public mutating func next(at now: Duration) -> Step {
         let time = Self.microseconds(now)
         expire(time)
@@ -109,8 +110,8 @@ public struct PortSurvey: ~Copyable, Sendable {
             guard pace.take(time) else { return .wait(until: .microseconds(min(pace.next, wheel.next ?? .max))) }
             return .send(begin(id, time))
         }
-        // If timeouts of probes have passed since the previous call, the wheel's next time is in the past. The caller
-        // then calls again after a microsecond.
+        // The earliest probe timeout in the timer wheel may already have passed. In that case, the caller calls again
+        // after one microsecond.
         return .wait(until: .microseconds(max(wheel.next ?? time + roundTrips.longest, time + 1)))
     }
 
@@ -143,7 +144,8 @@ public struct PortSurvey: ~Copyable, Sendable {
         expired.removeAll(keepingCapacity: true)
     }
 
-    /// Sets running timeouts again after a host's first answer: they were set before its round-trip time was known.
+    /// Recomputes the timeouts of waiting probes after the host's first answer. When they were set, the round-trip time
+    /// was not known.
     private mutating func hasten() {
         isImpatient = false
         for entry in wheel.takeAll() where table.isWaiting(for: entry) {
@@ -154,7 +156,7 @@ public struct PortSurvey: ~Copyable, Sendable {
         }
     }
 
-    /// Records an answer or a network error.
+    /// Records the answer to a probe, or a network error.
     public mutating func answered(_ probe: Probe, _ reason: ScanFinding.Reason, at now: Duration) {
         guard let index = table.index(of: probe), reason.isFinal, reason != .noResponse else { return }
         let time = Self.microseconds(now)
@@ -173,14 +175,15 @@ public struct PortSurvey: ~Copyable, Sendable {
         } else {
             let taken = table.elapsed(index, at: time)
             roundTrips.learn(taken, from: probe, reason)
-            // With UDP, silence is due to ICMP rate limits and does not indicate congestion.
+            // In a UDP scan, answers are missing because of ICMP rate limits, not because of congestion. So do not slow
+            // down.
             if probe.attempt > 0, settings.technique != .udp { pace.lost(time, roundTrip: taken) }
         }
         if probe.attempt == 0 { pace.answered() }
         if !wasKnown, roundTrips.isKnown(host: probe.host) { isImpatient = true }
     }
 
-    /// Reschedules a probe that the kernel did not send because its buffers were full.
+    /// Schedules a probe that the kernel did not send, because it had no buffer space.
     public mutating func refused(_ probe: Probe, at now: Duration) {
         guard let index = table.index(of: probe), table.reason(index) == .waiting,
             probe.attempt == Int(table.attempt(index))

@@ -1,13 +1,15 @@
-/// The order of a scan's probes: first the probes to repeat, then one port after another. Each port is probed on all
-/// hosts before the next port, which spreads the load.
+/// The order in which a scan sends its probes. The probes to repeat come first, and then one port after another.
+///
+/// Each port is probed on all hosts before the next port. This spreads the load.
 struct ProbeOrder: Sendable {
-    /// The index from which probes may still be unsent. All probes with a smaller index have been sent.
+    /// The index of the first probe that may not have been sent yet. All probes with a smaller index were sent.
     private var unasked: UInt32 = 0
-    /// Unanswered probes to repeat. The first `againTaken` probes need no repetition any more.
+    /// Probes that must be sent again, because they got no answer. `againTaken` counts the elements at the start that
+    /// were already handled.
     private var again: [UInt32] = []
     private var againTaken = 0
 
-    /// Adds a probe that is to be sent again.
+    /// Adds a probe that must be sent again.
     mutating func add(_ id: UInt32, in table: ProbeTable) {
         if table.reason(Int(id)) == .notAsked {
             unasked = min(unasked, id)

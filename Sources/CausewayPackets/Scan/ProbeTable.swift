@@ -5,7 +5,8 @@ struct ProbeTable: Sendable {
     private let hosts: Int
     private var reasons: [UInt8]
     private var attempts: [UInt8]
-    /// Send times in microseconds. They wrap around after an hour; only differences are used.
+    /// The send time of each probe in microseconds. The values wrap around after about an hour, so only use the
+    /// difference between two values.
     private var sendTimes: [UInt32]
     /// The number of probes that wait for an answer.
     private(set) var waiting = 0
@@ -43,7 +44,8 @@ struct ProbeTable: Sendable {
     /// The current attempt's number, from 0.
     func attempt(_ index: Int) -> UInt8 { attempts[index] }
 
-    /// Whether a timeout is for the attempt that waits for an answer.
+    /// Returns whether a timeout is still relevant. It is so if it belongs to the probe's current attempt, and if this
+    /// attempt still waits for an answer.
     func isWaiting(for timeout: ExpiryWheel.Entry) -> Bool {
         let index = Int(timeout.probe)
         return reason(index) == .waiting && attempts[index] == timeout.attempt

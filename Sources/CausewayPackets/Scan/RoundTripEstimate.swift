@@ -1,10 +1,10 @@
-/// Estimates a round-trip time from samples (RFC 6298 §2), in microseconds. The type is compact, because each host has
-/// one estimate.
+/// Estimates a round-trip time in microseconds from samples (RFC 6298 §2). The type needs little memory, because there
+/// is one estimate for each host.
 struct RoundTripEstimate: Sendable {
     private var smoothed: Int32 = -1
     private var variation: Int32 = 0
 
-    /// Whether there is a sample yet.
+    /// Whether a round-trip time has been measured yet.
     var isKnown: Bool { smoothed >= 0 }
 
     mutating func learn(_ microseconds: Int64) {
@@ -18,7 +18,7 @@ struct RoundTripEstimate: Sendable {
         smoothed += (sample - smoothed) / 8
     }
 
-    /// Increases the estimate after an answer that arrived after its timeout.
+    /// Increases the estimate. Call this when an answer has arrived after its timeout.
     mutating func wasTooShort() {
         guard isKnown else { return }
         variation = min(variation * 2 + 1_000, 1_000_000)

@@ -2,7 +2,7 @@
 public enum ScanTechnique: String, Hashable, Sendable {
     /// A TCP SYN: an open port answers with SYN-ACK, a closed one with RST (RFC 9293 §3.10.7). Needs raw sockets.
     case syn
-    /// A kernel connection, closed as soon as it is established. Needs no privilege.
+    /// The kernel connects to the port, and the connection is closed as soon as it is established. Needs no privilege.
     case connect
     /// A UDP datagram: an answer means open, an ICMP port unreachable error means closed (RFC 1122 §4.1.3.1). Needs no privilege.
     case udp
@@ -12,7 +12,7 @@ public enum ScanTechnique: String, Hashable, Sendable {
 
 /// The result for one port.
 public struct ScanFinding: Hashable, Sendable {
-    /// A port's state.
+    /// The state of a probed port.
     public enum State: String, Hashable, Sendable {
         /// The port was probed, with this result:
         ///
@@ -26,7 +26,7 @@ public struct ScanFinding: Hashable, Sendable {
         case unknown
     }
 
-    /// The observation from which a port's ``State`` follows.
+    /// The observation that determines the ``State`` of a port.
     public enum Reason: UInt8, CaseIterable, Sendable {
         /// There is no result yet:
         ///
@@ -34,23 +34,25 @@ public struct ScanFinding: Hashable, Sendable {
         /// - `waiting`: the probe waits for an answer
         /// - `waitingAgain`: the port waits for another attempt
         case notAsked, waiting, waitingAgain
-        /// No answer to any attempt.
+        /// The port answered none of the attempts.
         case noResponse
-        /// The answer to the probe: a TCP SYN-ACK or RST segment, a refused connection, a UDP datagram, or an ICMP echo reply.
+        /// What answered the probe: a TCP SYN-ACK segment, a TCP RST segment, a refused connection, a UDP datagram, or
+        /// an ICMP echo reply.
         case synAck, reset, connectionRefused, udpResponse, echoReply
         /// ICMP destination unreachable: the port, the host, the network or the protocol.
         case portUnreachable, hostUnreachable, netUnreachable, protocolUnreachable
-        /// ICMP destination unreachable: a filter prohibits the traffic.
+        /// ICMP destination unreachable: a packet filter on the path prohibits the traffic.
         case hostProhibited, netProhibited, adminProhibited
         /// ICMPv6 destination unreachable because there is no route or no neighbour, or ICMP time exceeded.
         case noRoute, addressUnreachable, timeExceeded
-        /// The host answered address resolution on the link: ARP for IPv4, neighbour discovery for IPv6.
+        /// The host answered an address query on the link: an ARP request for IPv4, or a neighbour solicitation for
+        /// IPv6.
         case arpResponse, neighbourResponse
         /// A packet filter or a route on the scanning host prohibits the probe. This result says nothing about the
         /// probed host.
         case localRule
 
-        /// The reason's name in port scanner terms.
+        /// The short name of the reason, as port scanners print it.
         public var name: String {
             switch self {
             case .notAsked: "not-asked"
@@ -77,7 +79,8 @@ public struct ScanFinding: Hashable, Sendable {
             }
         }
 
-        /// Creates the reason for an ICMP error about a probe; `nil` if the error does not concern the port.
+        /// Converts an ICMP error that a probe caused to a reason. The result is `nil` if the error does not concern
+        /// the probed port.
         public init?(icmpType: UInt8, code: UInt8, isIPv6: Bool) {
             switch (isIPv6, icmpType, code) {
             case (false, 3, 0), (false, 3, 6): self = .netUnreachable
@@ -100,7 +103,7 @@ public struct ScanFinding: Hashable, Sendable {
 
     /// The port's state.
     public var state: State
-    /// The observation from which ``state`` follows.
+    /// The observation that determines ``state``.
     public var reason: Reason
 
     /// Creates the finding for an observation.

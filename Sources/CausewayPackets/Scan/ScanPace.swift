@@ -13,7 +13,7 @@ struct ScanPace: Sendable {
     private var isStarting = true
     private var heldUntil: Int64 = 0
 
-    /// The initial rate: with 60 bytes per probe, five megabits per second.
+    /// The initial rate in probes per second. With 60 bytes per probe, this is five megabits per second.
     static let first = 10_000.0
     /// The highest rate, also if the user allows more.
     static let highest = 1_000_000.0
@@ -25,13 +25,13 @@ struct ScanPace: Sendable {
         allowance = min(16, max(1, rate / 100))
     }
 
-    /// Returns whether a probe may be sent now. If so, counts the probe as sent.
+    /// Returns whether a probe may be sent at this time. A result of `true` counts as a sent probe.
     ///
     /// - Parameter now: The current time in microseconds.
     mutating func take(_ now: Int64) -> Bool {
         if now > last {
-            // After a pause, allow a burst of at most five milliseconds. On a busy machine, the sender may not run more
-            // often than every five milliseconds.
+            // After a pause, permit a burst of packets, but at most as many as the rate permits in five milliseconds.
+            // On a busy machine, the sender may run only once in five milliseconds.
             let room = max(1, min(rate / 200, maximum / 50))
             allowance = min(allowance + Double(now - last) * rate / 1e6, max(room, 1))
             last = now

@@ -1,12 +1,12 @@
 internal import CausewayTypes
 package import CausewayWire
 
-/// Encodes probes, and decodes their answers.
+/// Encodes probe packets, and decodes the answers to them.
 package struct ScanProbes: Sendable {
     /// A random key for sequence numbers. A forged answer does not match, because its sender does not know the key (compare RFC 6528 §3).
     private let secret: UInt64
-    /// The first attempt's source port. Each later attempt uses the next port, so that an answer identifies its
-    /// attempt.
+    /// The source port of the first attempt. Each later attempt uses the next port. So an answer shows to which attempt
+    /// it belongs.
     package let firstPort: UInt16
     package static let maximumAttempts = 16
 
@@ -35,9 +35,10 @@ package struct ScanProbes: Sendable {
     ) {
         let ports = UInt32(firstPort &+ UInt16(truncatingIfNeeded: attempt)) << 16 | UInt32(port)
         let sequence = sequence(host: host, port: port, attempt: attempt)
-        // A header of six words, the SYN flag, and the default window of ``TCPHeader``.
+        // Header length of six 32-bit words, SYN flag, and the default window of ``TCPHeader``.
         let control: UInt32 = 0x6002_0400
-        // A maximum segment size option, as in every real SYN: some firewalls drop a SYN without it (RFC 9293 §3.7.1).
+        // The maximum segment size option. Every real SYN has it, and some firewalls drop a SYN without it (RFC 9293
+        // §3.7.1).
         let option: UInt32 = 0x0204_05B4
         var checksum = InternetChecksum()
         checksum.add(UInt16(6 + Self.synByteCount))
@@ -71,7 +72,7 @@ package struct ScanProbes: Sendable {
     package func synAnswer(
         _ bytes: borrowing ByteView, at offset: Int, host: Int
     ) -> (port: UInt16, attempt: Int, reason: ScanFinding.Reason)? {
-        // The whole header must be present; its options do not matter.
+        // The packet must contain the whole TCP header. The header's options do not matter.
         guard bytes.holds(20, at: offset), let ports = try? bytes.u32(offset),
             let acknowledged = try? bytes.u32(offset &+ 8), let control = try? bytes.u16(offset &+ 12)
         else { return nil }
@@ -84,7 +85,7 @@ package struct ScanProbes: Sendable {
         return flags.contains(.syn) ? (port, attempt, .synAck) : nil
     }
 
-    /// Returns the port and the attempt for a segment that an ICMP error quotes.
+    /// Returns the port and the attempt of a probe segment. An ICMP error has quoted this segment.
     package func repeated(_ bytes: borrowing ByteView, at offset: Int) -> (port: UInt16, attempt: Int)? {
         guard let source = try? bytes.u16(offset), let port = try? bytes.u16(offset &+ 2) else { return nil }
         let attempt = Int(source) - Int(firstPort)
@@ -95,7 +96,7 @@ package struct ScanProbes: Sendable {
     package static func datagram(for port: UInt16) -> [UInt8] {
         switch port {
         case 53, 5353, 5355:
-            // A query for the DNS server's version, in class CH: every server sends some reply (RFC 4892 §2).
+            // A query for the DNS server's version, in class CH (RFC 4892 §2). Every server sends some reply to it.
             return [0x4E, 0x57, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 7] + Array("version".utf8) + [4] + Array("bind".utf8)
                 + [0, 0, 16, 0, 3]
         case 123:

@@ -12,7 +12,7 @@ package struct ScanReport: Sendable {
         }
     }
 
-    /// If more ports than this have the same state and reason, they are counted instead of listed. Open ports are
+    /// If more ports than this have the same state and reason, the report only gives their number. Open ports are
     /// always listed.
     private static let maximumAlike = 25
 
@@ -22,7 +22,7 @@ package struct ScanReport: Sendable {
     private var shown: [Row] = []
     private var alike: [(finding: ScanFinding, count: Int)] = []
 
-    /// - Parameter rows: One row per port.
+    /// - Parameter rows: The results, with one row for each port.
     package init(name: String, address: InternetAddress, technique: ScanTechnique, rows: [Row]) {
         self.name = name
         self.address = address
@@ -41,7 +41,7 @@ package struct ScanReport: Sendable {
     package var openCount: Int { shown.count { $0.finding.state == .open } }
     private var transport: String { technique == .udp ? "udp" : "tcp" }
 
-    /// The findings as a table.
+    /// The scan results as a text table.
     package var text: String {
         var text = "Scan report for \(name == "\(address)" ? name : "\(name) (\(address))")\n"
         if !alike.isEmpty {
@@ -69,9 +69,9 @@ package struct ScanReport: Sendable {
         return text
     }
 
-    /// Returns the findings as one JSON object on one line.
+    /// Returns the findings as a JSON object on one line.
     ///
-    /// - Parameter state: The host's own state, if no port was probed.
+    /// - Parameter state: Whether the host is up; used if no port was probed.
     package func json(state: String? = nil) -> String {
         let ports = shown.map { row in
             let service = PortNames.name(of: row.port).map { ",\"service\":\"\($0)\"" } ?? ""

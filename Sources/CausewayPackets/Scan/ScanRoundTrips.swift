@@ -1,8 +1,8 @@
 /// The round-trip times of a scan's hosts, and the timeouts that follow from them. All times are in microseconds.
 struct ScanRoundTrips: Sendable {
     private let technique: ScanTechnique
-    /// Whether all hosts are on the local link. Their round-trip times are similar, so hosts that have not answered get
-    /// a shorter timeout in an echo scan.
+    /// Whether all hosts are on the local link. Their round-trip times are then similar. So hosts that have not
+    /// answered get a shorter timeout in an echo scan.
     private let isNear: Bool
     private let shortest: Int64
     let longest: Int64
@@ -24,18 +24,19 @@ struct ScanRoundTrips: Sendable {
     /// Whether the host has answered a probe in time.
     func isKnown(host: Int) -> Bool { estimates[host].isKnown }
 
-    /// Whether a missing answer of this host may be due to packet loss.
+    /// Returns whether a missing answer from this host may be due to packet loss.
     func mayHaveLost(host: Int) -> Bool { isKnown(host: host) || (hasSeenLoss && technique == .echo) }
 
     /// Returns the timeout for an attempt, counted from 0.
     func timeout(host: Int, attempt: UInt8) -> Int64 {
         let estimate = estimates[host]
         if !estimate.isKnown, common.isKnown, technique == .echo {
-            // Other hosts in the scan have answered in time, so this host is probably absent: use a short timeout. If
-            // this host is only farther away, its answer still counts after the timeout.
+            // Other hosts in the scan have answered in time. So this host is probably absent, and a short timeout is
+            // enough. If the host is only farther away, its late answer still counts.
             let once = min(
                 max(4 * common.patience(shortest: 0, longest: longest), shortest * (isNear ? 3 : 4) / 2), longest)
-            // The first two attempts have the timeout `once`. Each later attempt doubles the timeout.
+            // Each of the first two attempts has the timeout `once`. Every further attempt has twice the timeout of the
+            // attempt before it.
             return doubled(once, max(Int(attempt) - 1, 0))
         }
         return doubled(estimate.patience(shortest: shortest, longest: longest), Int(attempt))
@@ -47,8 +48,8 @@ struct ScanRoundTrips: Sendable {
 
     /// Records an answer that arrived in time.
     mutating func learn(_ taken: Int64, from probe: PortSurvey.Probe, _ reason: ScanFinding.Reason) {
-        // Do not learn a time from an error that reports an unreachable host. A router sends it after address
-        // resolution, which takes seconds.
+        // Do not learn a round-trip time from an error that reports an unreachable host. A router sends this error
+        // after address resolution, which takes seconds.
         if reason != .hostUnreachable, reason != .addressUnreachable {
             estimates[probe.host].learn(taken)
             common.learn(taken)

@@ -9,7 +9,7 @@ package enum TargetRange: Hashable, Sendable {
     /// A host name to resolve.
     case name(String)
 
-    /// The maximum number of addresses in a range, as in an IPv4 /12. A larger range, for example a /8, is refused,
+    /// The maximum number of addresses in a range. An IPv4 /12 has this number. A larger range such as a /8 is refused,
     /// because it is usually an input error.
     package static let maximumHosts = 1 << 20
 

@@ -19,14 +19,15 @@ public struct Defragmenter: Sendable {
     }
     struct Waiting: Sendable {
         var since: Int64
-        /// The first fragment's header.
+        /// The header of the fragment that comes first in the datagram.
         var header: [UInt8]?
         var parts: [(range: Range<Int>, bytes: [UInt8])] = []
         var total: Int?
         var isPoisoned = false
 
-        /// Whether a fragment contradicts earlier fragments about the datagram's end: it extends beyond the end, or it
-        /// is the last fragment but ends elsewhere.
+        /// Returns whether a fragment and earlier fragments disagree about the datagram's end.
+        ///
+        /// They disagree if the fragment extends beyond the end, or if it is the last fragment but ends elsewhere.
         func contradicts(_ range: Range<Int>, isLast: Bool) -> Bool {
             guard !isLast else {
                 return total.map { $0 != range.upperBound } ?? false
@@ -78,7 +79,7 @@ public struct Defragmenter: Sendable {
             source: p.clamped(12, 16).array, destination: p.clamped(16, 20).array,
             identification: UInt32(try p.u16(4)), proto: try p.u8(9))
         try p.require(total, at: 0)
-        // Drop a packet whose total length is less than its header.
+        // Drop a packet if its total length is less than its header length.
         guard headerLength >= 20, total >= headerLength else { return nil }
         let offset = Int(field & 0x1FFF) * 8
         guard
@@ -105,10 +106,11 @@ public struct Defragmenter: Sendable {
             proto: try p.u8(at))
         let offset = Int(field & 0xFFF8)
         var header = p.prefix(at).array
-        // Remove the fragment header: copy its next-header value to the header before it.
+        // Remove the fragment header. The header before it gets the fragment header's next-header value.
         if let place = Self.nextHeaderPlace(p, before: at) { header[place] = try p.u8(at) }
         let content = p.clamped(at + 8, end).array
-        // A first fragment that is also the last one has nothing to do with other fragments (RFC 6946 §4).
+        // If one fragment is both the first and the last, it is a complete packet. It is independent of all other
+        // fragments (RFC 6946 §4).
         let isAtomic = offset == 0 && field & 1 == 0
         let complete: [UInt8]? =
             isAtomic

@@ -1,21 +1,22 @@
 /// Reassembles one direction of a TCP connection (RFC 9293 §3.10).
 ///
-/// Segments may arrive in any order, repeated and overlapping; the first copy of a byte is kept. The data held back
-/// behind a gap is limited by ``roomLimit`` and ``pieceLimit``: above a limit, the gap is skipped and its size is
-/// reported.
+/// Segments may arrive in any order. They may be repeated, and they may overlap; the first copy of a byte is kept.
+///
+/// Data after a gap is held back until the gap is filled. ``roomLimit`` and ``pieceLimit`` limit this data. When it
+/// exceeds a limit, the gap is skipped, and the size of the gap is reported.
 public struct StreamAssembler: Sendable {
     /// Maximum number of bytes held back behind a gap.
     public static let roomLimit = 1 << 20
-    /// Maximum number of separate pieces held back behind gaps.
+    /// Maximum number of separate pieces that are held back because earlier bytes are missing.
     public static let pieceLimit = 4096
 
-    /// The result of adding a segment.
+    /// The result of adding a TCP segment to the stream.
     public struct Progress: Hashable, Sendable {
-        /// The number of bytes lost before ``bytes``.
+        /// The number of bytes missing from the stream before ``bytes``.
         public var skipped = 0
-        /// The stream's next bytes.
+        /// The bytes that follow in the stream.
         public var bytes: [UInt8] = []
-        /// Whether the sender closed or reset the stream.
+        /// Whether the stream has ended, because the sender closed or reset it.
         public var isFinished = false
     }
 
@@ -27,7 +28,7 @@ public struct StreamAssembler: Sendable {
     }
 
     private var next: UInt32?
-    /// The pieces behind a gap, in the order of the stream. They do not overlap.
+    /// The pieces that arrived after a gap in the stream, in stream order. They do not overlap.
     private var pending: [Piece] = []
     private var end: UInt32?
     private var isOver = false
@@ -38,7 +39,7 @@ public struct StreamAssembler: Sendable {
     /// The number of bytes held back behind a gap.
     public private(set) var pendingCount = 0
 
-    /// Adds a segment.
+    /// Adds a TCP segment to the stream.
     public mutating func add(_ header: TCPHeader, _ payload: borrowing ByteView) -> Progress {
         var progress = Progress()
         guard !isOver else { return progress }
@@ -52,7 +53,8 @@ public struct StreamAssembler: Sendable {
             start &+= 1
             if next == nil { next = start }
         }
-        // If the capture starts inside a connection, the stream begins with the first captured byte.
+        // If the capture starts in the middle of a connection, there is no SYN. The stream then begins with the first
+        // captured byte.
         if next == nil, payload.count > 0 || header.flags.contains(.fin) { next = start }
         if header.flags.contains(.fin) { end = start &+ UInt32(truncatingIfNeeded: payload.count) }
         if let next, Self.distance(start, next) > -(1 << 30), Self.distance(start, next) < 1 << 30 {
@@ -75,7 +77,7 @@ public struct StreamAssembler: Sendable {
     /// Returns the signed distance from `b` to `a` in sequence number space.
     private static func distance(_ a: UInt32, _ b: UInt32) -> Int { Int(Int32(bitPattern: a &- b)) }
 
-    /// Keeps the bytes of a segment that are new: those after `next` that no earlier segment had.
+    /// Keeps a segment's new bytes: those after `next` that no earlier segment had.
     private mutating func keep(_ bytes: ArraySlice<UInt8>, at start: UInt32, after next: UInt32) {
         var rest = bytes.dropFirst(max(0, -Self.distance(start, next)))
         var place = start &+ UInt32(truncatingIfNeeded: bytes.count - rest.count)
@@ -89,7 +91,8 @@ public struct StreamAssembler: Sendable {
                 index += 1
             }
             guard new.count < rest.count else { return }
-            // The existing piece already contains the next bytes. Continue after its end.
+            // The existing piece already contains the next bytes of the new piece. Skip them, and continue after the
+            // existing piece.
             let known = Self.distance(pending[index].end, place)
             rest = rest.dropFirst(known)
             place &+= UInt32(truncatingIfNeeded: known)
@@ -97,8 +100,8 @@ public struct StreamAssembler: Sendable {
         }
     }
 
-    /// Returns the index of the first piece that has bytes at or after a sequence number. If there is no such piece,
-    /// returns the number of pieces.
+    /// Returns the index of the first piece that contains bytes at or after the sequence number `place`. Returns the
+    /// number of pieces if there is no such piece.
     private func indexOfFirst(endingAfter place: UInt32) -> Int {
         var (low, high) = (0, pending.count)
         while low < high {
@@ -108,7 +111,7 @@ public struct StreamAssembler: Sendable {
         return low
     }
 
-    /// Delivers the pieces that have no gap before them.
+    /// Delivers the stored pieces that directly continue the data delivered so far.
     private mutating func deliver(_ progress: inout Progress) {
         var count = 0
         while count < pending.count, pending[count].start == next {

@@ -1,9 +1,9 @@
 public import Distributed
 
-/// A failed distributed call. If the called function throws an error whose type is in
-/// ``PeerActorSystem/Options/errors``, the caller gets that error instead.
+/// A failed distributed call.
 ///
-/// A task that is cancelled while it waits for a call gets `CancellationError`.
+/// If the called function throws an error whose type is in ``PeerActorSystem/Options/errors``, the caller gets that
+/// error instead. If a task is cancelled while it waits for a call, the task gets `CancellationError`.
 public struct PeerActorFailure: DistributedActorSystemError, Hashable, Sendable {
     /// A kind of failure.
     public struct Code: Hashable, Sendable {
@@ -24,7 +24,7 @@ public struct PeerActorFailure: DistributedActorSystemError, Hashable, Sendable 
         public static let timedOut = Code(.timedOut)
         /// The actor no longer exists, or was neither published, shared nor sent by reference.
         public static let unknownActor = Code(.unknownActor)
-        /// The actor's type in the peer's program has no such distributed function.
+        /// The actor's type in the peer's program does not contain the called distributed function.
         public static let unknownTarget = Code(.unknownTarget)
         /// An argument cannot be encoded or decoded.
         public static let invalidArguments = Code(.invalidArguments)
@@ -35,7 +35,8 @@ public struct PeerActorFailure: DistributedActorSystemError, Hashable, Sendable 
         public static let tooLarge = Code(.tooLarge)
         /// Too many calls wait for the peer.
         public static let tooManyCalls = Code(.tooManyCalls)
-        /// The function threw an error that is not in ``PeerActorSystem/Options/errors``. The message describes it.
+        /// The function threw an error of a type that is not in ``PeerActorSystem/Options/errors``. The failure's
+        /// message describes the error.
         public static let thrown = Code(.thrown)
         /// The peer cancelled the call.
         public static let cancelledByPeer = Code(.cancelledByPeer)

@@ -19,7 +19,7 @@ public struct PeerActorID: Hashable, Sendable {
 }
 
 extension PeerActorID: CustomStringConvertible {
-    /// Peer ID, key digest and actor number in hexadecimal digits.
+    /// The peer ID, the key digest and the actor number, in hexadecimal digits and separated by dots.
     public var description: String {
         let digest = peer.fingerprint.map { Self.digits($0) }.joined()
         return "\(Self.digits(peer.id)).\(digest).\(Self.digits(number))"
@@ -59,8 +59,10 @@ extension PeerActorID: CustomStringConvertible {
 }
 
 extension PeerActorID: Codable {
-    /// Encodes the identity. If the encoder's `userInfo` has the actor's system under `actorSystemKey`, this sends the
-    /// actor by reference: peers may call it afterwards.
+    /// Encodes the actor's identity.
+    ///
+    /// The encoder's `userInfo` can contain the actor's system under `actorSystemKey`. In that case, this method sends
+    /// the actor by reference, so peers may call the actor afterwards.
     public func encode(to encoder: any Encoder) throws {
         (encoder.userInfo[.actorSystemKey] as? PeerActorSystem)?.expose(self)
         var container = encoder.singleValueContainer()

@@ -3,8 +3,8 @@ internal import Foundation
 
 /// Encodes arguments, results and errors as JSON.
 ///
-/// A binary property list would be a risk: it can refer to one object many times, and so cost the receiver much more
-/// memory than the sender. With JSON, this cannot occur, and Foundation limits the nesting depth.
+/// JSON is safer than a binary property list, which can refer to one object many times. Such a list could cost the
+/// receiver much more memory than the sender. Foundation also limits the nesting depth of JSON.
 struct ActorCoder {
     let system: PeerActorSystem
 

@@ -3,7 +3,7 @@ public import Distributed
 
 /// Encodes a distributed call's arguments. The Swift runtime uses this type.
 public struct PeerInvocationEncoder: DistributedTargetInvocationEncoder {
-    /// Arguments and results are `Codable`.
+    /// Requires arguments and results to be `Codable`.
     public typealias SerializationRequirement = any Codable
 
     private let system: PeerActorSystem
@@ -37,10 +37,10 @@ public struct PeerInvocationEncoder: DistributedTargetInvocationEncoder {
         }
     }
 
-    /// Does nothing: a thrown error's type name is sent with the error itself.
+    /// Does nothing, because the error's type name is sent later together with the thrown error.
     public mutating func recordErrorType<Failure: Error>(_ type: Failure.Type) throws {}
 
-    /// Does nothing: the caller knows the result type.
+    /// Does nothing: the caller already knows the result type.
     public mutating func recordReturnType<Result: Codable>(_ type: Result.Type) throws {}
 
     /// Does nothing.
@@ -52,7 +52,7 @@ public struct PeerInvocationDecoder: DistributedTargetInvocationDecoder {
     /// Arguments and results are `Codable`.
     public typealias SerializationRequirement = any Codable
 
-    /// An argument from a peer that cannot be decoded.
+    /// The error for a peer's argument that cannot be decoded.
     struct InvalidArgument: Error {
         let message: String
     }
@@ -66,7 +66,7 @@ public struct PeerInvocationDecoder: DistributedTargetInvocationDecoder {
         self.arguments = arguments
     }
 
-    /// Returns no types: see ``PeerInvocationEncoder/recordGenericSubstitution(_:)``.
+    /// Returns an empty list: see ``PeerInvocationEncoder/recordGenericSubstitution(_:)``.
     public mutating func decodeGenericSubstitutions() throws -> [any Any.Type] { [] }
 
     /// Decodes the next argument.
@@ -85,7 +85,7 @@ public struct PeerInvocationDecoder: DistributedTargetInvocationDecoder {
     /// Returns `nil`: the error's type is not needed.
     public mutating func decodeErrorType() throws -> (any Any.Type)? { nil }
 
-    /// Returns `nil`: the called function determines the result's type.
+    /// Returns `nil`. The called function determines the result's type, so this type need not be decoded.
     public mutating func decodeReturnType() throws -> (any Any.Type)? { nil }
 }
 
@@ -100,12 +100,12 @@ public struct PeerResultHandler: DistributedTargetInvocationResultHandler {
         result = ResultBox(system)
     }
 
-    /// Stores the function's result.
+    /// Stores the result of the distributed function.
     public func onReturn<Success: Codable>(value: Success) async throws { result.returned(value) }
 
-    /// Stores the fact that the function returned nothing.
+    /// Records that the function returned nothing.
     public func onReturnVoid() async throws { result.set(.void) }
 
-    /// Stores the function's error, or the fact that an argument could not be decoded.
+    /// Stores an error: either the function threw it, or an argument could not be decoded.
     public func onThrow<Failure: Error>(error: Failure) async throws { result.threw(error) }
 }

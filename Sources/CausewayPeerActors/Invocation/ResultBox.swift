@@ -2,7 +2,7 @@ internal import CausewayPeerProtocols
 internal import Distributed
 internal import CausewaySystem
 
-/// A called function's result as an ``ActorReply``.
+/// Stores the result of a called function as an ``ActorReply``.
 final class ResultBox: Sendable {
     private let system: PeerActorSystem
     private let reply = LockedValue<ActorReply?>(nil)
@@ -19,7 +19,7 @@ final class ResultBox: Sendable {
     func returned(_ value: some Codable) {
         do {
             let bytes = try ActorCoder(system: system).encode(value)
-            // Leave 64 bytes for the other fields in the frame that carries the result.
+            // The frame with the result needs 64 bytes for its other fields.
             let limit = system.limits.frameByteCount - 64
             guard bytes.count <= limit else {
                 let text = "the result has \(bytes.count) bytes; at most \(limit) are sent"
@@ -51,7 +51,7 @@ final class ResultBox: Sendable {
     }
 }
 
-/// Error types that a caller can rethrow as they were thrown at the peer.
+/// The error types that a caller can throw again with their original type, after the peer has thrown them.
 struct ErrorTypes: Sendable {
     private let types: [String: any (Error & Codable).Type]
 
@@ -61,7 +61,10 @@ struct ErrorTypes: Sendable {
 
     static func name(of type: any Any.Type) -> String { String(reflecting: type) }
 
-    /// Decodes an error. Decodes only listed types, because a name from a peer must not select an arbitrary type in the program.
+    /// Decodes an error that the peer has sent.
+    ///
+    /// Decodes only types in the program's list. Otherwise a name from a peer could select an arbitrary type in the
+    /// program.
     func error(_ thrown: ActorThrownError, _ coder: ActorCoder) -> any Error {
         guard let type = types[thrown.type], let error = try? Self.decode(type, thrown.payload, coder) else {
             return PeerActorFailure(.thrown, thrown.description)

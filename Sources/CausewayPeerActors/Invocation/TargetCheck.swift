@@ -3,12 +3,12 @@ internal import Distributed
 internal import Foundation
 internal import CausewaySystem
 
-/// Decides which of an actor's functions a peer may call.
+/// Decides which functions of an actor a peer may call.
 ///
-/// A peer's call contains a function's mangled name. The Swift runtime parses this name before it looks the function
-/// up, and does not check that the function belongs to the actor's type. So this class checks the name before the
-/// runtime gets it. The compiler must have recorded the name as a distributed function, and the demangled name must
-/// show a direct member of the actor's type.
+/// A call from a peer contains the mangled name of a function. The Swift runtime parses this name before it looks up
+/// the function. It does not check that the function belongs to the actor's type. So this class checks the name first.
+/// The compiler must have recorded the name as a distributed function. The demangled name must show a direct member of
+/// the actor's type.
 final class TargetCheck: Sendable {
     /// Names of functions that peers may call, with the name of each function's type. Only functions of this program
     /// are added, so the dictionary is limited.
@@ -20,7 +20,7 @@ final class TargetCheck: Sendable {
         return name.contains { $0 == "(" || $0 == "<" || $0 == " " } ? nil : name
     }
 
-    /// Whether a mangled name from a peer is the name of a distributed function in a type.
+    /// Returns whether a mangled name that a peer sent belongs to a distributed function of the given type.
     func permits(_ target: String, of type: String) -> Bool {
         if let known = permitted.withLock({ $0[target] }) { return known == type }
         guard let description = Self.description(target), Self.isMember(description, of: type) else { return false }
@@ -38,7 +38,8 @@ final class TargetCheck: Sendable {
         return text.map { String(cString: $0) }
     }
 
-    /// Whether a demangled description shows a function in a type's body or extension, but not in a nested type.
+    /// Returns whether a demangled description names a function that belongs directly to `type`. The function may be in
+    /// the type's body or in an extension. Functions in nested types do not count.
     static func isMember(_ description: String, of type: String) -> Bool {
         let start = "distributed thunk "
         guard description.hasPrefix(start) else { return false }
@@ -46,7 +47,8 @@ final class TargetCheck: Sendable {
         if rest.hasPrefix("(extension in "), let end = rest.range(of: "):") { rest = rest[end.upperBound...] }
         guard rest.hasPrefix(type + ".") else { return false }
         rest = rest.dropFirst(type.count + 1)
-        // A raw identifier is in backquotes and may contain dots and parentheses, so the code below cannot check it.
+        // A raw identifier is written in backquotes and may contain dots and parentheses. The code below cannot check
+        // it, so accept it.
         if rest.first == "`" { return true }
         guard let end = rest.firstIndex(of: "(") else { return false }
         return !rest[..<end].contains(".")

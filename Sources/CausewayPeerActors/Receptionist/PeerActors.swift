@@ -7,15 +7,15 @@ internal import Synchronization
 public enum PeerActorChange<Act: DistributedActor>: Sendable where Act.ID == PeerActorID {
     /// An actor was published, locally or by a peer.
     case appeared(Act)
-    /// The actor was withdrawn, the actor ended, or the actor's peer left.
+    /// An actor disappeared: it was withdrawn, it ended, or its peer left.
     case disappeared(PeerActorID)
 }
 
 /// An asynchronous sequence of changes in the actors published under a key.
 public struct PeerActors<Act: DistributedActor>: AsyncSequence, Sendable where Act.ActorSystem == PeerActorSystem {
-    /// A change.
+    /// A change in the set of published actors.
     public typealias Element = PeerActorChange<Act>
-    /// The sequence does not throw.
+    /// This sequence never throws an error.
     public typealias Failure = Never
 
     let system: PeerActorSystem
@@ -28,9 +28,9 @@ public struct PeerActors<Act: DistributedActor>: AsyncSequence, Sendable where A
     public struct Iterator: AsyncIteratorProtocol {
         private let system: PeerActorSystem
         private let name: ActorListing.Name?
-        /// The actors already reported to the program.
+        /// The actors that the iterator has already reported to the program.
         private var known: [ActorDirectory<PeerIdentity>.Entry] = []
-        /// Changes not returned yet, in reverse order.
+        /// The changes that the iterator must still return. The latest change is first.
         private var pending: [Element] = []
 
         init(system: PeerActorSystem, name: ActorListing.Name?) {
@@ -81,8 +81,8 @@ public struct PeerActors<Act: DistributedActor>: AsyncSequence, Sendable where A
 extension PeerActorSystem {
     private static let watcherNumbers = Atomic<UInt64>(0)
 
-    /// Waits until the published actors change. Returns at once if they have changed since `version`, if the system was
-    /// stopped, or if the task is cancelled.
+    /// Waits until the published actors change. Returns at once if they have changed since `version`. Also returns at
+    /// once if the system was stopped, or if the task is cancelled.
     nonisolated(nonsending) fileprivate func waitForChange(since version: UInt64) async {
         let number = Self.watcherNumbers.add(1, ordering: .relaxed).newValue
         await withTaskCancellationHandler {

@@ -14,7 +14,7 @@ where Act.ID == PeerActorID {
     /// The key's text, 1 to 255 UTF-8 bytes.
     public let text: String
 
-    /// Creates a key. Keys with the same text and different actor types are different.
+    /// Creates a key. Two keys with the same text but different actor types are different keys.
     public init(_ text: String) { self.text = text }
 
     /// Creates a key.
@@ -64,7 +64,8 @@ public struct PeerReceptionist: Sendable {
         if let failure { throw failure }
     }
 
-    /// Withdraws a local actor from a key. Peers' references remain valid until the actor is released.
+    /// Removes a local actor from the actors published under a key. Peers' references remain valid until the actor is
+    /// released.
     public func withdraw<Act: DistributedActor>(_ actor: Act, from key: PeerActorKey<Act>)
     where Act.ActorSystem == PeerActorSystem {
         guard let name = try? key.name() else { return }
@@ -84,11 +85,11 @@ public struct PeerReceptionist: Sendable {
         }
     }
 
-    /// Returns a sequence of changes in the actors under a key, including local actors. The sequence begins with the
-    /// actors already published.
+    /// Returns a sequence of changes in the actors under a key. The sequence also includes local actors. It begins with
+    /// the actors that are already published.
     ///
-    /// The sequence ends when the system is stopped. Unread changes use no memory: an actor that appeared and
-    /// disappeared between two reads is left out.
+    /// The sequence ends when the system is stopped. Unread changes use no memory. If an actor appears and disappears
+    /// between two reads, the sequence contains neither change.
     public func actors<Act: DistributedActor>(for key: PeerActorKey<Act>) -> PeerActors<Act>
     where Act.ActorSystem == PeerActorSystem {
         PeerActors(system: system, name: try? key.name())

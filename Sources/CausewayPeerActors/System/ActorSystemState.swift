@@ -7,7 +7,7 @@ typealias PeerService = ActorService<PeerIdentity>
 
 /// An actor system's state, protected by its lock.
 struct ActorSystemState: SequencedState {
-    /// Work to do after the lock was released, because it runs code outside this type.
+    /// Work that calls code outside this type. The caller does the work after it has released the lock.
     enum Effect: Sendable {
         case resume(CallWaiter, ActorOutcome)
         case cancel(Task<Void, Never>)
@@ -18,19 +18,19 @@ struct ActorSystemState: SequencedState {
         case serve(UInt64)
     }
 
-    /// The state of the task that performs a peer's call.
+    /// The state of a task that performs a call from a peer.
     enum ServiceTask {
-        /// The task is being created.
+        /// The task that performs the call is being created.
         case starting
         case running(Task<Void, Never>)
-        /// The call was cancelled before its task was recorded.
+        /// The call was cancelled while its task was being created.
         case stopped
     }
 
     var engine: ActorEngine<PeerIdentity, CallWaiter>
     var local = LocalActors()
     var outboxes = Outboxes()
-    /// Pending calls by actor number. An entry exists while a task performs the actor's calls.
+    /// The pending calls by actor number. An actor has an entry while a task performs its calls.
     var mailboxes: [UInt64: [(ActorCall, PeerService)]] = [:]
     var tasks: [PeerService: ServiceTask] = [:]
     var watchers: [UInt64: CheckedContinuation<Void, Never>] = [:]
@@ -41,7 +41,8 @@ struct ActorSystemState: SequencedState {
     /// The earliest deadline for which a timer is set.
     var armedFor: Duration?
     var line = ActionLine<Effect>()
-    /// Work to do outside the lock that is not yet in ``line``, the queue that keeps this work in order.
+    /// Work that must run without the lock. It has not been added yet to ``line``, the queue that keeps such work in
+    /// order.
     private var effects: [Effect] = []
 
     init(_ limits: ActorLimits) {
@@ -50,8 +51,8 @@ struct ActorSystemState: SequencedState {
 
     mutating func queueActions() -> Bool { line.move(&effects) }
 
-    /// Performs those actions of the protocol state machine that only change this state. The other actions run code
-    /// outside this type, so they are performed after the lock was released.
+    /// Performs the actions from the protocol state machine that change only this state. All other actions run code
+    /// outside this type. They run later, after the lock was released.
     mutating func settle() {
         for action in engine.takeActions() { perform(action) }
         if isChanged {
@@ -97,21 +98,21 @@ struct ActorSystemState: SequencedState {
 
     /// Records the task that performs a call.
     ///
-    /// - Returns: The task, if the call was cancelled between ``nextCall(for:)`` and this method. The caller then
-    ///   cancels the task after it has released the lock.
+    /// - Returns: The task, if the call was cancelled after ``nextCall(for:)`` and before this method. The caller must
+    ///   then release the lock and cancel the task.
     mutating func started(_ service: PeerService, _ task: Task<Void, Never>) -> Task<Void, Never>? {
         switch tasks[service] {
         case .starting:
             tasks[service] = .running(task)
             return nil
         case .stopped: return task
-        // If `tasks` has no entry, the task completed the call before this method recorded the task. `running` does not
-        // occur here, because each task is recorded once.
+        // A missing entry in `tasks` means that the task has already completed the call. `running` cannot occur here,
+        // because each task is recorded only once.
         case .running, nil: return nil
         }
     }
 
-    /// Completes a call, and queues its reply. If the peer's outbox is full, queues a refusal instead.
+    /// Completes a call and queues its reply. If the peer's send queue is full, queues a refusal instead.
     mutating func finished(_ service: PeerService, _ reply: ActorReply) {
         tasks[service] = nil
         guard let frame = engine.finish(service, with: reply)?.bytes else { return }

@@ -1,7 +1,7 @@
 internal import CausewayPeerProtocols
 internal import CausewaySystem
 
-/// A one-shot future for a call's outcome. The first outcome counts.
+/// Waits for the outcome of one call. Only the first outcome is used.
 final class CallWaiter: Sendable {
     private enum State {
         case open
@@ -26,7 +26,7 @@ final class CallWaiter: Sendable {
         continuation?.resume(returning: outcome)
     }
 
-    /// Suspends until the outcome is known. Only one task may call this.
+    /// Suspends until the call's outcome is known. Only one task may call this method.
     ///
     /// Cancellation: has no effect here. The caller's cancellation handler cancels the call, and the outcome is then
     /// known.

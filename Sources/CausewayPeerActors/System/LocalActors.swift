@@ -4,7 +4,7 @@ internal import Distributed
 struct LocalActors {
     private struct Entry {
         weak let actor: (any DistributedActor)?
-        /// The type's name; `nil` if peers cannot call its functions.
+        /// The name of the actor's type; `nil` if peers cannot call the actor's functions.
         let type: String?
         /// Whether peers may call the actor.
         var isShared = false
@@ -21,14 +21,16 @@ struct LocalActors {
         entries[number] = Entry(actor: actor, type: type)
     }
 
-    /// Removes an actor that has ended. Returns its strong reference, if any, for release outside the lock.
+    /// Removes an actor that has ended. Returns its strong reference, if there is one. The caller releases it outside
+    /// the lock.
     mutating func remove(_ number: UInt64) -> (any DistributedActor)? { entries.removeValue(forKey: number)?.keeper }
 
     mutating func share(_ number: UInt64) { entries[number]?.isShared = true }
 
     mutating func keep(_ actor: any DistributedActor, _ number: UInt64) { entries[number]?.keeper = actor }
 
-    /// Removes and returns the strong reference to an actor that is no longer published, for release outside the lock.
+    /// Removes and returns the strong reference to an actor that is no longer published. The caller releases it outside
+    /// the lock.
     mutating func release(_ number: UInt64) -> (any DistributedActor)? { entries[number]?.keeper.take() }
 
     mutating func releaseAll() -> [any DistributedActor] {

@@ -13,8 +13,9 @@ struct Outboxes {
 
     /// Maximum size of pending calls and results per peer, in bytes.
     static let limit = 16 << 20
-    /// Maximum size of all frames that wait for one peer, in bytes. ``limit`` does not apply to small frames, such as
-    /// refusals. A frame that would exceed this size is dropped, because the peer does not read.
+    /// Maximum size, in bytes, of all frames that wait for one peer. Small frames, such as refusals, are not subject to
+    /// ``limit``, but they are subject to this limit. A frame that would exceed it is dropped, because such a peer does
+    /// not read.
     static let hardLimit = limit + (1 << 20)
     private static let frameOverhead = 64
 
@@ -38,7 +39,7 @@ struct Outboxes {
         }
     }
 
-    /// Returns the peers that need a new sending task.
+    /// Returns the peers for which the caller must start a new sending task.
     mutating func peersToDrain() -> [PeerIdentity] {
         defer { idle = [] }
         return idle
@@ -51,8 +52,8 @@ struct Outboxes {
         let frame = outbox.frames[outbox.first].take()
         outbox.first += 1
         outbox.byteCount -= (frame?.count ?? 0) + Self.frameOverhead
-        // Removing sent frames moves the other frames to the front of the array. Remove at least half of the array at
-        // once, so that a frame is moved at most once on average.
+        // Removing sent frames moves the other frames to the front of the array. So remove at least half of the array
+        // at once. On average, each frame then moves at most once.
         if outbox.isEmpty || outbox.first > max(64, outbox.frames.count / 2) {
             outbox.frames.removeFirst(outbox.first)
             outbox.first = 0
@@ -60,7 +61,7 @@ struct Outboxes {
         return frame
     }
 
-    /// Drops frames for peers that left.
+    /// Drops all queued frames for peers that have left.
     mutating func keepOnly(_ isMember: (PeerIdentity) -> Bool) {
         for (peer, outbox) in outboxes where !outbox.isEmpty && !isMember(peer) {
             outboxes[peer] = Outbox(isDraining: outbox.isDraining)

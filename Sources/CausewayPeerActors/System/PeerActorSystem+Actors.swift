@@ -2,7 +2,7 @@ internal import CausewayPeerProtocols
 public import Distributed
 
 extension PeerActorSystem {
-    /// Returns a local actor, or `nil` for a peer's actor, for which Swift then creates a remote reference. The Swift
+    /// Returns a local actor. For a peer's actor, returns `nil`, and Swift then creates a remote reference. The Swift
     /// runtime calls this method.
     ///
     /// - Throws: ``PeerActorFailure`` with `unknownActor` if a local actor no longer exists, or has another type.
@@ -18,7 +18,7 @@ extension PeerActorSystem {
         return actor
     }
 
-    /// Creates a new actor's identity. The Swift runtime calls this method.
+    /// Creates the identity of a new actor. The Swift runtime calls this method.
     public func assignID<Act: DistributedActor>(_ actorType: Act.Type) -> PeerActorID where Act.ID == PeerActorID {
         PeerActorID(peer: me, number: .random(in: 1...UInt64.max))
     }
@@ -56,7 +56,9 @@ extension PeerActorSystem {
         state.withLock { $0.local.share(id.number) }
     }
 
-    /// Whether a decoded identity is valid: a local actor must be shared. Another peer checks its own actors itself.
+    /// Returns whether this system may use an actor identity that it has decoded. The identity of a local actor is
+    /// valid only if the actor is shared. The identity of another peer's actor is always valid here, because that peer
+    /// checks it.
     func mayRefer(to id: PeerActorID) -> Bool {
         id.peer != me || state.withLock { $0.local.shared(id.number) } != nil
     }

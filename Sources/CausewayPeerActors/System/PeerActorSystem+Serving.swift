@@ -2,7 +2,7 @@ internal import CausewayPeerProtocols
 internal import Distributed
 
 extension PeerActorSystem {
-    /// Starts an actor's pending calls in order. One task at a time drains each mailbox.
+    /// Starts an actor's pending calls in order. Only one task at a time processes an actor's calls.
     ///
     /// `Task.immediate` runs a call until the call first suspends, usually to wait for its actor. Only then does the
     /// next call start, so the calls reach the actor in order. A call that suspends inside the actor does not delay the

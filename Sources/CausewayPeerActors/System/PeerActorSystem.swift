@@ -30,9 +30,9 @@ internal import CausewaySystem
 /// The system does not keep an actor alive, except while the actor is published. All methods and properties may be used
 /// from any task.
 public final class PeerActorSystem: DistributedActorSystem, Sendable {
-    /// A peer, and an actor's number at that peer.
+    /// Identifies an actor by its peer and by the actor's number at that peer.
     public typealias ActorID = PeerActorID
-    /// Encodes calls.
+    /// The type that encodes the calls of distributed functions.
     public typealias InvocationEncoder = PeerInvocationEncoder
     /// Decodes calls.
     public typealias InvocationDecoder = PeerInvocationDecoder
@@ -41,12 +41,13 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
     /// Arguments and results are `Codable`. They are sent as JSON.
     public typealias SerializationRequirement = any Codable
 
-    /// A system's limits and error types.
+    /// The limits and error types of an actor system.
     public struct Options: Sendable {
         /// How long a call waits for its result. The default is 30 seconds. See
         /// ``PeerActorSystem/withCallTimeout(_:isolation:_:)`` for single calls.
         public var callTimeout: Duration = .seconds(30)
-        /// Maximum number of unanswered calls per peer and direction. Calls above this number fail with `tooManyCalls`.
+        /// Maximum number of unanswered calls to a peer, and of unanswered calls from a peer. Further calls fail with
+        /// `tooManyCalls`.
         public var callLimit = 256
         /// Maximum size in bytes of a call with its arguments, and of a result; from 1 KiB to 8 MiB.
         public var messageByteLimit = 1 << 20
@@ -98,21 +99,22 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
     }
 
     deinit {
-        // After stop(), the session may already have another system. That system must not be detached.
+        // Detach only if this system was not stopped. After a stop, the session may already have another system.
         if !state.withLock({ $0.isStopped }) { transport.detach() }
     }
 
     /// Finds and publishes actors.
     public var receptionist: PeerReceptionist { PeerReceptionist(system: self) }
 
-    /// Stops the system: releases its actors, fails waiting calls with ``PeerActorFailure/Code/stopped``, and cancels peers' calls.
+    /// Stops the system: releases its actors, fails waiting calls with ``PeerActorFailure/Code/stopped``, and cancels
+    /// peers' calls.
     ///
-    /// Published actors keep their system alive until then. The session is not affected, and peers are not notified:
-    /// they still list the actors until the local peer leaves the session or starts another system, and calls to these
-    /// actors time out. To avoid this, leave the session too.
+    /// Published actors keep their system alive until then. The session continues, and peers are not notified. They
+    /// still list the actors until the local peer leaves the session or starts another system. Calls to these actors
+    /// time out. To avoid this, leave the session too.
     public func stop() {
         let (kept, isFirst) = apply { state -> ([any DistributedActor], Bool) in
-            // The session may already have another system. That system must not be detached.
+            // If this system was already stopped, do not detach the session: another system may use the session by now.
             guard !state.isStopped else { return ([], false) }
             state.isStopped = true
             for peer in state.engine.memberList { state.engine.left(peer, "the actor system was stopped") }
@@ -130,9 +132,10 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
             case .joined(let peer): state.engine.joined(peer)
             case .left(let peer, let reason): state.engine.left(peer, reason)
             case .frame(let bytes, let peer):
-                // Only members send frames, so add the sender as a member. Its `joined` event is missing if it joined
-                // before `init` called `attach`, and `init` may not have read `transport.members` yet. Without this,
-                // the frame would get no reply.
+                // Add the sender as a member before its frame is handled, because only members send frames.
+                //
+                // The sender may have joined before `init` called `attach`. In that case, its `joined` event is
+                // missing, and `init` may not have read `transport.members` yet. The frame would then get no reply.
                 state.engine.joined(peer)
                 state.engine.received(bytes, from: peer)
             }
@@ -157,14 +160,15 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
         case .resume(let waiter, let outcome): waiter.resolve(outcome)
         case .cancel(let task): task.cancel()
         case .wake(let watcher): watcher.resume()
-        // A task that sends frames or performs calls ends when its queue is empty.
+        // Start a task that sends frames or performs calls. The task ends when its queue is empty.
         case .drain(let peer): Task.detached { await self.drainOutbox(peer) }
         case .serve(let actor): Task.detached { await self.drainMailbox(actor) }
         }
     }
 
-    /// Sets a timer for the next deadline, unless a timer is set for the deadline or an earlier time. Timers are never
-    /// cancelled, because late, early and repeated timers are harmless.
+    /// Sets a timer for the next deadline, unless a timer is already set for this time or an earlier time.
+    ///
+    /// No timer is ever cancelled, because late, early and repeated timers do no harm.
     private func arm(_ state: inout ActorSystemState) {
         guard let deadline = state.engine.deadline else { return }
         if let armed = state.armedFor, armed <= deadline { return }
@@ -185,8 +189,8 @@ public final class PeerActorSystem: DistributedActorSystem, Sendable {
             do {
                 try await transport.send(frame, to: peer)
             } catch {
-                // The transport may report `left` for this peer only later. If the peer joins again, this side sends it
-                // a new greeting.
+                // Remove the peer now, because the transport may report `left` for it only later. If the peer joins
+                // again, this side sends it a new greeting.
                 apply { $0.engine.left(peer, "\(error)") }
             }
         }

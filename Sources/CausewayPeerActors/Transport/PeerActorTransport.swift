@@ -1,8 +1,9 @@
 package import CausewayPeers
 
-/// Carries an actor system's frames between session members, each once and in order.
+/// Carries an actor system's frames between the members of a session. Each frame arrives exactly once, and the frames
+/// arrive in order.
 ///
-/// A session implements it in production, and a queue in tests.
+/// In production, a session implements this protocol. In tests, a queue implements it.
 package protocol PeerActorTransport: Sendable {
     /// The local peer.
     var me: PeerIdentity { get }
@@ -13,22 +14,22 @@ package protocol PeerActorTransport: Sendable {
     func attach(_ handler: @escaping @Sendable (PeerActorTransportEvent) -> Void)
     func detach()
 
-    /// Sends a frame. Suspends while the peer's queue is full.
+    /// Sends a frame to a peer. Suspends while the queue for this peer is full.
     ///
     /// - Throws: An error if the peer is not a member.
     func send(_ frame: [UInt8], to peer: PeerIdentity) async throws
 }
 
-/// A transport event.
+/// An event that the transport reports: a peer joined, a peer left, or a frame arrived.
 package enum PeerActorTransportEvent: Sendable {
     case joined(PeerIdentity)
     case left(PeerIdentity, reason: String)
     case frame([UInt8], from: PeerIdentity)
 }
 
-/// A clock with timers.
+/// A clock that can also call a closure at a given time.
 package protocol PeerActorClock: Sendable {
-    /// Monotonic time since any fixed instant.
+    /// The current monotonic time, measured from an arbitrary fixed instant.
     var now: Duration { get }
 
     /// Calls `body` at `time` or soon after it. Does not block the caller.

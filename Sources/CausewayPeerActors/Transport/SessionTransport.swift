@@ -4,7 +4,8 @@ internal import CausewayPeers
 internal import Dispatch
 internal import Foundation
 
-/// Sends frames as session messages, and takes frames out of the received messages. The program gets the other messages.
+/// Sends an actor system's frames as session messages, and takes frames out of the received messages. The program gets
+/// all other messages.
 struct SessionTransport: PeerActorTransport {
     let session: PeerSession
 

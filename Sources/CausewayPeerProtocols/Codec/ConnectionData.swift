@@ -1,8 +1,9 @@
-/// Data that a program passes to another device by its own means, for example its own discovery. With the data, that
-/// device can dial this session, and prove that it received the data.
+/// Data with which another device can connect to this session. The program itself sends the data to that device, for
+/// example with its own discovery. The device can also prove that it received the data.
 package struct ConnectionData: Equatable, Sendable {
     package var entry: RosterEntry
-    /// 16 random bytes. The session accepts them only from the peer ID for which it created this data.
+    /// 16 random bytes that authorize one peer. The session accepts this token only from the peer ID for which it
+    /// created this data.
     package var token: [UInt8]
 
     package init(entry: RosterEntry, token: [UInt8]) { (self.entry, self.token) = (entry, token) }

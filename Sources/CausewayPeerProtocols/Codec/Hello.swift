@@ -27,8 +27,10 @@ package struct Hello: Equatable, Sendable {
     package struct Target: Equatable, Sendable {
         /// The other side's session handle.
         package var handle: SessionHandle
-        /// Only on a link that replaces a broken link: how many numbered frames this side has received from the target
-        /// session. Such frames are counted, acknowledged and retransmitted.
+        /// How many numbered frames this side has received from the target session. Present only on a link that
+        /// replaces a broken link.
+        ///
+        /// Numbered frames are acknowledged, and retransmitted if necessary.
         package var received: UInt64?
         /// The token from the other side's ``ConnectionData``.
         package var token: [UInt8]?
@@ -46,12 +48,12 @@ package struct Hello: Equatable, Sendable {
     /// The sender's session handle, or ``SessionHandle/none``.
     package var handle: SessionHandle
     package var target: Target?
-    /// Binds the frame to its TLS connection; see ``proof(exporter:isDialler:handle:publicKey:)``.
+    /// A proof that binds the frame to its TLS connection; see ``proof(exporter:isDialler:handle:publicKey:)``.
     package var proof: [UInt8] = []
     /// The sender's listener port, or 0.
     package var port: UInt16 = 0
-    /// The sender's addresses as the sender knows them, at most 4, with 4 or 16 bytes each. They can differ from the
-    /// connection's remote address.
+    /// The sender's own list of its addresses. The list has at most 4 addresses, and each has 4 or 16 bytes. They can
+    /// differ from the remote address of the connection.
     package var addresses: [[UInt8]] = []
     /// Proves knowledge of a pairing secret (``PairingTable/Proof``); empty without a secret.
     package var pairing: [UInt8] = []
@@ -60,8 +62,11 @@ package struct Hello: Equatable, Sendable {
         (self.peer, self.handle, self.target) = (peer, handle, target)
     }
 
-    /// Returns the MAC that binds a HELLO to one TLS connection and to its sender's role. The exporter value prevents
-    /// replay on another connection; the role prevents reflection to the sender.
+    /// Returns the message authentication code (MAC) for a HELLO frame. It binds the frame to one TLS connection and to
+    /// the sender's role.
+    ///
+    /// The exporter value prevents a replay on another connection. The role prevents that an attacker sends the HELLO
+    /// back to its sender.
     package static func proof(exporter: [UInt8], isDialler: Bool, handle: SessionHandle, publicKey: [UInt8]) -> [UInt8]
     {
         let role: UInt8 = isDialler ? 1 : 2
@@ -124,7 +129,9 @@ package struct Hello: Equatable, Sendable {
     /// Whether both sides support a common version.
     package var isCompatible: Bool { lowest <= .current && version.major >= Version.current.major }
 
-    /// Returns at most 4 endpoints at which the sender can be dialled. The first has the address observed on the link.
+    /// Returns at most 4 endpoints at which the sender can be reached.
+    ///
+    /// The first endpoint has the address that was observed on the link.
     package func endpoints(observed: [UInt8]) -> [PeerEndpoint] {
         var found: [PeerEndpoint] = []
         for address in [observed] + addresses {

@@ -13,7 +13,7 @@ package enum PeerBodies {
         return PeerFrame(.invite, fields: fields)
     }
 
-    /// Returns how long the inviter waits: 30 s by default, at most 5 minutes.
+    /// Returns the time for which the inviter waits for an answer: 30 s by default, at most 5 minutes.
     package static func timeout(_ payload: [UInt8]) throws(PeerFields.Malformed) -> Duration {
         let milliseconds: UInt32 = try PeerFields(payload).integer(2) ?? 30_000
         return .milliseconds(Int64(min(milliseconds, 300_000)))
@@ -28,7 +28,7 @@ package enum PeerBodies {
         return context
     }
 
-    /// `ACCEPT`: field 1 is the invited peer's session handle.
+    /// The body of an `ACCEPT` frame. Field 1 is the invited peer's session handle.
     package static func accept(_ handle: SessionHandle) -> PeerFrame {
         PeerFrame(.accept, fields: PeerFields().with(1, handle.bytes))
     }
@@ -48,8 +48,8 @@ package enum PeerBodies {
         return PeerReason(wire: fields?[1]?.bigEndianInteger ?? 0)
     }
 
-    /// `CERTIFICATE`: each field 1 holds a certificate of the chain, leaf first; field 2 holds the signature. Without a
-    /// certificate, the frame has no fields.
+    /// Returns a `CERTIFICATE` frame. Each field 1 contains a certificate of the chain, leaf first, and field 2
+    /// contains the signature. Without a certificate, the frame has no fields.
     package static func certificate(_ chain: [[UInt8]], _ proof: [UInt8]) -> PeerFrame {
         var fields = PeerFields()
         for certificate in chain { fields.append(1, certificate) }

@@ -9,7 +9,7 @@ package struct PeerFields: Equatable, Sendable {
 
     package init() {}
 
-    /// Decodes a payload.
+    /// Decodes the fields of a frame's payload.
     package init(_ payload: [UInt8]) throws(Malformed) {
         var rest = payload[...]
         while !rest.isEmpty {
@@ -33,11 +33,11 @@ package struct PeerFields: Equatable, Sendable {
         }
     }
 
-    // Writing
+    // Writing fields
 
     package mutating func append(_ tag: UInt8, _ value: [UInt8]) {
-        // The length field has 16 bits, so a longer value is cut. Callers enforce lower limits, so no frame with a cut
-        // value is sent.
+        // The length field has 16 bits, so a longer value would be cut off here. This does not occur, because callers
+        // enforce lower limits.
         fields.append((tag, value.prefix(Int(UInt16.max))))
     }
 
@@ -53,7 +53,7 @@ package struct PeerFields: Equatable, Sendable {
 
     package func with(_ tag: UInt8, _ value: some FixedWidthInteger) -> PeerFields { with(tag, value.bigEndianBytes) }
 
-    // Reading
+    // Functions that read the fields
 
     /// The first value with this tag.
     package subscript(tag: UInt8) -> [UInt8]? { fields.first { $0.tag == tag }.map { Array($0.value) } }

@@ -59,14 +59,15 @@ package struct PeerFrameReader: Sendable {
 
     private var pending: [UInt8] = []
     private var position = 0
-    /// Whether a header was invalid: the start of the next frame is unknown, so further bytes are dropped.
+    /// Whether a header was invalid. In that case, the start of the next frame is unknown, so further bytes are
+    /// dropped.
     private var hasFailed = false
 
     package init() {}
 
     package var bufferedByteCount: Int { pending.count - position }
 
-    /// The next frame's type, even if the frame is still incomplete; `nil` if there are no bytes.
+    /// The type of the next frame, even if that frame is still incomplete. `nil` if no bytes are buffered.
     var nextType: UInt8? { bufferedByteCount > 0 ? pending[position] : nil }
 
     package mutating func append(_ bytes: some Collection<UInt8>) {

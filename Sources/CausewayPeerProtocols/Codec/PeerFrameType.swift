@@ -53,8 +53,9 @@ package struct PeerFrameFlags: OptionSet, Sendable {
     package let rawValue: UInt8
     package init(rawValue: UInt8) { self.rawValue = rawValue }
 
-    /// Both sides count this frame, and the receiver acknowledges it. This flag is set on all frames whose type has
-    /// ``PeerFrameType/isNumbered``, except unreliable `DATA`.
+    /// The frame is numbered: both sides count it, and the receiver acknowledges it.
+    ///
+    /// All frames whose type has ``PeerFrameType/isNumbered`` have this flag, except unreliable `DATA`.
     package static let numbered = PeerFrameFlags(rawValue: 1)
     /// Another fragment follows for this message.
     package static let more = PeerFrameFlags(rawValue: 2)

@@ -1,15 +1,15 @@
-/// One member's datagram lane, which carries unreliable messages over UDP and DTLS.
+/// The state of one member's datagram lane: the DTLS connections over UDP that carry unreliable messages.
 ///
 /// A lane can use several DTLS connections, one after the other. This value tracks the attempts to open a connection,
 /// and the current connection.
 struct DatagramLane: Sendable {
     enum Phase: Equatable, Sendable {
-        /// There is no DTLS connection. The side that offers connections opens the next one at
-        /// ``DatagramLane/deadline``.
+        /// There is no DTLS connection now. At ``DatagramLane/deadline``, one side offers the next connection. It is
+        /// always the same side that offers.
         case down
-        /// This side is opening a UDP port for the peer, or is connecting to the peer's port.
+        /// This side is opening a UDP port for the peer, or is connecting to the port that the peer has opened.
         case opening
-        /// The port was offered to the peer. This side waits for the peer to dial it.
+        /// The port was offered to the peer. This side waits for the peer to connect to it.
         case offered
         /// - Parameter limit: The maximum datagram size in bytes.
         case ready(limit: Int)
@@ -23,21 +23,22 @@ struct DatagramLane: Sendable {
     var token: [UInt8] = []
     /// When the current attempt times out, or the next attempt begins.
     var deadline: Duration?
-    /// The number of failures since a DTLS connection became ready or the control link was replaced. Only the side that
-    /// offers connections counts.
+    /// How many times in a row a DTLS connection has failed. The count starts again when a connection becomes ready or
+    /// the control link is replaced. Only the side that offers connections counts.
     var failureCount = 0
-    /// The peer's newest offer of a DTLS connection. It waits here until ``PeerTimes/laneDialPause`` has passed since
-    /// the latest dial.
+    /// The latest offer of a DTLS connection from the peer. After a dial, the offer must wait here until
+    /// ``PeerTimes/laneDialPause`` has passed.
     var heldOffer: DatagramNotice.Offer?
     var lastDial: Duration?
     var watch: LaneWatch?
-    /// Bytes of datagrams that the network has neither accepted nor dropped yet.
+    /// The number of bytes in datagrams that the network has neither accepted nor dropped yet.
     var pendingByteCount = 0
     var report = DatagramLaneReport()
 
     var nextTime: Duration? { [deadline, watch?.deadline].compactMap { $0 }.min() }
 
-    /// Removes the current DTLS connection. Schedules the next one if it is this side that offers connections.
+    /// Records that the current DTLS connection is gone. If this side is the one that offers connections, schedules the
+    /// next offer.
     mutating func fell(offers: Bool, at now: Duration) {
         (phase, id, token, watch, pendingByteCount) = (.down, nil, [], nil, 0)
         (report.isReady, report.messageLimit) = (false, 0)
@@ -59,7 +60,7 @@ struct DatagramLane: Sendable {
 enum DatagramKind {
     /// A whole unreliable message follows.
     static let message: UInt8 = 0
-    /// Asks for an ``answer``.
+    /// The peer must reply to this datagram with an ``answer``.
     static let probe: UInt8 = 1
     static let answer: UInt8 = 2
 }

@@ -1,19 +1,22 @@
 internal import CausewayTypes
 
-/// Detects a lost datagram lane, a DTLS connection for unreliable messages, and keeps NAT mappings alive. This state
-/// machine ends when the connection is lost.
+/// Monitors the DTLS connection for unreliable messages. Detects that the connection is lost, and keeps NAT mappings
+/// alive.
 ///
-/// Both sides run this state machine. If nothing arrives after a sent datagram, probes follow every 0.5 s. If nothing
-/// arrives for 5 s, the connection is lost.
+/// Both sides run this state machine until the connection is lost. If nothing arrives after a sent datagram, the sender
+/// sends a probe every 0.5 s. If nothing arrives for 5 s, the connection is lost.
 struct LaneWatch: ReturningMachine, Sendable {
     typealias Action = Alarm
 
     enum Alarm: Equatable, Sendable { case probe, lost }
 
     private enum Phase: Sendable {
-        /// Nothing was sent since the latest datagram arrived. A probe is due at `probeAt`, if that is set.
+        /// This side has sent nothing since it received the latest datagram. `probeAt` is the time of the next probe;
+        /// `nil` if no probe is due.
         case quiet(probeAt: Duration?)
-        /// - Parameter since: When this side sent the oldest datagram to which nothing has arrived.
+        /// This side has sent datagrams, and the peer has not answered yet.
+        ///
+        /// - Parameter since: The time when this side sent the oldest unanswered datagram.
         case unanswered(since: Duration, next: Duration)
         case ended
     }
@@ -21,8 +24,9 @@ struct LaneWatch: ReturningMachine, Sendable {
     private var phase: Phase
     private let probesWhenIdle: Bool
 
-    /// - Parameter probesWhenIdle: Whether this side sends a probe after 60 s of silence. `true` on the side that
-    ///   dialled, because it may be behind a NAT. UDP mappings live for at least 2 minutes (RFC 4787 §4.3).
+    /// - Parameter probesWhenIdle: Whether this side sends a probe after 60 s of silence. The side that opened the
+    ///   connection passes `true`, because it may be behind a NAT. A NAT keeps a UDP mapping for at least 2 minutes
+    ///   (RFC 4787 §4.3).
     init(probesWhenIdle: Bool, at now: Duration) {
         self.probesWhenIdle = probesWhenIdle
         phase = .quiet(probeAt: probesWhenIdle ? now + PeerTimes.laneIdle : nil)
@@ -44,12 +48,12 @@ struct LaneWatch: ReturningMachine, Sendable {
         phase = .quiet(probeAt: probesWhenIdle ? now + PeerTimes.laneIdle : nil)
     }
 
-    /// A message or a probe was sent. If no datagram arrives afterwards, a probe follows.
+    /// Records that a message or a probe was sent. If no datagram arrives afterwards, another probe is sent.
     mutating func sent(at now: Duration) {
         if case .quiet = phase { phase = .unanswered(since: now, next: now + PeerTimes.laneProbe) }
     }
 
-    /// The network changed: makes a probe due now.
+    /// Makes a probe due immediately, because the network has changed.
     mutating func probe(at now: Duration) { if case .quiet = phase { phase = .quiet(probeAt: now) } }
 
     mutating func advance(to now: Duration) -> [Alarm] {

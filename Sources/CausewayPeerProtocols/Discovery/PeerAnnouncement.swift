@@ -42,7 +42,8 @@ package struct PeerAnnouncement: Equatable, Sendable {
         return record
     }
 
-    /// The instance name: the key digest's first 16 Base32 digits (RFC 4648 §6) in lower case. It does not reveal the display name.
+    /// The Bonjour instance name: the first 16 Base32 digits of the key's digest (RFC 4648 §6), in lower case. It does
+    /// not reveal the display name.
     package var instance: String { DigitCoding.base32.encode(Array(peer.key.digestBytes.prefix(10))).lowercased() }
 
     private static func bytes(_ text: String?) -> [UInt8]? {

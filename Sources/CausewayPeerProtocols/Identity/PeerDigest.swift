@@ -4,7 +4,7 @@ internal import CausewayWire
 package enum PeerDigest {
     package static func sha256(_ bytes: [UInt8]) -> [UInt8] {
         var digest = SHA256()
-        // Safe: the array is read as raw bytes, and a `UInt8` has no padding bytes.
+        // This is safe: the array is read as raw bytes, and a `UInt8` has no padding bytes.
         unsafe digest.update(bytes.span.bytes)
         return digest.finish()
     }
@@ -32,7 +32,6 @@ extension FixedWidthInteger {
 }
 
 extension Collection where Element == UInt8 {
-    /// The integer that the bytes represent in network byte order. If there are more than 8 bytes, all but the last 8
-    /// are ignored.
+    /// The bytes as an integer in network byte order. If there are more than 8 bytes, only the last 8 count.
     var bigEndianInteger: UInt64 { reduce(0) { $0 << 8 | UInt64($1) } }
 }

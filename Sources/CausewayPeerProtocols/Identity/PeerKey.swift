@@ -2,10 +2,10 @@ internal import CausewayWire
 
 /// A peer's identity: a 64-bit ID, and the first 128 bits of its public key's SHA-256 digest.
 ///
-/// Discovery announces both parts, TLS proves the second. Keys are ordered by digest. Some protocol rules treat the two
-/// ends of a link differently: they depend on which peer has the smaller key.
+/// Discovery announces both parts. TLS proves only the second part. Keys are ordered by digest. Some protocol rules
+/// treat the two ends of a link differently, depending on which peer has the smaller key.
 package struct PeerKey: Hashable, Comparable, Sendable, CustomStringConvertible {
-    /// The ID that the peer chose when its identity was created.
+    /// The peer's ID. The peer chose this ID when it created its identity.
     package let id: UInt64
     /// The digest's first 8 bytes, big-endian.
     package let high: UInt64
@@ -41,12 +41,13 @@ package struct PeerKey: Hashable, Comparable, Sendable, CustomStringConvertible 
     package var description: String { "\(String(id, radix: 16))/\(String(high, radix: 16))" }
 }
 
-/// A peer's description. The key is verified once a link exists. The name and the agent are the peer's own choice.
+/// The description of a peer. The peer's key is verified only when a link exists. The peer chooses its name and its
+/// agent text itself.
 package struct PeerInfo: Hashable, Sendable {
     package var key: PeerKey
     /// The display name, at most 255 UTF-8 bytes.
     package var name: String
-    /// The key's `SubjectPublicKeyInfo` in DER; empty if only discovery knows the peer.
+    /// The key's `SubjectPublicKeyInfo` in DER. It is empty if the peer is known only from discovery.
     package var publicKey: [UInt8]
     /// The peer's software product and version.
     package var agent: String

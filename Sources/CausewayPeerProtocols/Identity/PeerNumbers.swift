@@ -2,7 +2,7 @@
 /// for the session learn it. When the local peer leaves a session, the session gets a new handle.
 package struct SessionHandle: Hashable, Sendable {
     package static let byteCount = 16
-    /// The value that a side sends before it has chosen a session.
+    /// The handle that a side sends before it has chosen a session.
     package static let none = SessionHandle(high: 0, low: 0)
 
     let high: UInt64
@@ -50,8 +50,10 @@ package struct MemberID: Hashable, Sendable {
 package struct ChannelID: Hashable, Sendable {
     package let member: MemberID
     package let number: UInt16
-    /// The link on which the member joined. It distinguishes streams and transfers from before, which the program may
-    /// still hold: if the member leaves and returns, the numbers begin again.
+    /// Identifies the member's current membership: it is the link on which the member joined.
+    ///
+    /// If a member leaves and returns, its channel numbers begin again. The program may still hold streams and
+    /// transfers from the earlier membership. This link distinguishes them from the new ones.
     let membership: LinkID
 
     init(_ member: MemberID, _ number: UInt16, in membership: LinkID) {
@@ -61,7 +63,8 @@ package struct ChannelID: Hashable, Sendable {
 
 /// A peer's address and port.
 package struct PeerEndpoint: Hashable, Sendable {
-    /// 4 or 16 bytes. The scope of a link-local address is not included, because it is valid on one host only.
+    /// The IP address, 4 or 16 bytes. It does not include the scope of a link-local address, because a scope is
+    /// meaningful only on one host.
     package var address: [UInt8]
     package var port: UInt16
 

@@ -4,11 +4,11 @@ package enum PeerReason: UInt8, Sendable, CaseIterable, Error {
     case left = 0
     /// The peer declined the invitation.
     case declined = 1
-    /// The session has its maximum number of peers.
+    /// The session is full: it already has its maximum number of peers.
     case full = 2
     /// A step took longer than its deadline, for example the handshake or the answer to an invitation.
     case timedOut = 3
-    /// Another link already connects the two sessions, or is about to.
+    /// Another link already connects the two sessions, or will soon connect them.
     case duplicate = 4
     /// The peer violated the protocol.
     case protocolViolation = 5
@@ -26,7 +26,8 @@ package enum PeerReason: UInt8, Sendable, CaseIterable, Error {
     case unsupported = 11
     /// The peer could not be dialled. This local reason is never sent.
     case unreachable = 0x80
-    /// The link ended or was silent, and could not be replaced in time. This local reason is never sent.
+    /// The link failed or went silent, and no replacement was established in time. This reason is local and is never
+    /// sent.
     case lost = 0x81
 
     /// Decodes a received reason. Unknown codes count as ``unsupported``.
@@ -40,11 +41,11 @@ package enum PeerReason: UInt8, Sendable, CaseIterable, Error {
 package enum MemberState: Equatable, Sendable {
     case connecting
     case connected
-    /// The link broke and is being replaced. Calls still work; output is queued. The drop-in MultipeerConnectivity does
-    /// not report this state.
+    /// The link to the member broke and is being replaced. Calls still work, and their output is queued. The drop-in
+    /// module MultipeerConnectivity does not report this state.
     case suspended
     /// The link was replaced. No reliable frame was lost or duplicated.
     case resumed
-    /// The final state. No event for the member follows.
+    /// The member's final state: the member is no longer connected. No event for this member follows.
     case notConnected(PeerReason)
 }

@@ -1,7 +1,9 @@
-/// Counts recent invitations per source. The table is bounded: old and rare sources are dropped.
+/// Counts recent invitations by source. The table has a maximum size, so sources with old or few invitations are
+/// dropped.
 struct InvitationFrequency: Sendable {
     private static let sourceLimit = 256
-    /// All counts are halved after this number of invitations, or when there are too many sources.
+    /// After this number of invitations, all counts are halved. They are also halved when the table has too many
+    /// sources.
     private static let period = 256
 
     private var counts: [[UInt8]: Int] = [:]

@@ -13,7 +13,8 @@ struct InvitationMachine: Sendable {
         /// another invitation.
         var isRecorded = false
 
-        /// The source to count: an address, or a peer on this host.
+        /// The source to which an invitation is counted. This is the sender's address, or the peer's key if the peer is
+        /// on this host.
         fileprivate var source: [UInt8] { address ?? peer.key.digestBytes }
     }
 
@@ -33,9 +34,10 @@ struct InvitationMachine: Sendable {
 
     func isAsked(_ id: InvitationID) -> Bool { pending[id] != nil }
 
-    /// Counts an invitation. If the table is full, returns the link of the invitation that must be removed: the oldest
-    /// one from the address with the most recent invitations. A flood then displaces its own invitations, and the
-    /// program is still asked about a peer that invites once.
+    /// Counts an invitation. If the table is full, returns the link whose invitation must be removed.
+    ///
+    /// The removed invitation is the oldest one from the address with the largest number of recent invitations. So a
+    /// flood displaces its own invitations. The program still learns of a peer that invites once.
     mutating func displaced(by invitation: Pending, limit: Int, limitPerAddress: Int) -> LinkID? {
         frequency.count(invitation.source)
         guard pending.count >= limit, isAdmissible(invitation, limitPerAddress: limitPerAddress) else { return nil }
@@ -45,7 +47,8 @@ struct InvitationMachine: Sendable {
             .value.link
     }
 
-    /// Whether the number of pending invitations is below the limits per peer and per address.
+    /// Returns whether another invitation is permitted. A peer may have only one pending invitation, and the number for
+    /// each address is limited.
     private func isAdmissible(_ invitation: Pending, limitPerAddress: Int) -> Bool {
         guard !pending.values.contains(where: { $0.peer.key == invitation.peer.key }) else { return false }
         return invitation.address.map { address in pending.values.count { $0.address == address } < limitPerAddress }
@@ -71,14 +74,14 @@ struct InvitationMachine: Sendable {
     /// Removes and returns an invitation, because the program answers it.
     mutating func answered(_ id: InvitationID) -> Pending? { pending.removeValue(forKey: id) }
 
-    /// Removes and returns a link's invitation, because the link ended.
+    /// The link has ended, so removes and returns the invitation that arrived on it.
     mutating func removed(_ link: LinkID) -> (id: InvitationID, invitation: Pending)? {
         guard let (id, invitation) = pending.first(where: { $0.value.link == link }) else { return nil }
         pending[id] = nil
         return (id, invitation)
     }
 
-    /// Returns the peer's pending invitation.
+    /// Returns the pending invitation from this peer.
     func asked(from peer: PeerKey) -> InvitationID? {
         pending.first { $0.value.peer.key == peer }?.key
     }

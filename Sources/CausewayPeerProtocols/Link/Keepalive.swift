@@ -1,12 +1,12 @@
 internal import CausewayTypes
 
-/// Detects a silent peer: PING after 6 s, suspicion after 6.5 s, loss after 9.5 s. This state machine ends when the
-/// peer is lost.
+/// Detects a silent peer: PING after 6 s, suspicion after 6.5 s, loss after 9.5 s.
 ///
-/// The side that accepted the link sends its PING only after 6.5 s, because the dialler sends a PING earlier.
+/// This state machine ends when the peer is lost. The side that accepted the link sends its PING only after 6.5 s,
+/// because the side that dialled sends a PING earlier.
 ///
-/// Time in which this process did not run, because the host was busy or the process was suspended, does not count as
-/// silence: bytes that arrived in that time are still unread. At most 9.5 s are not counted, so that a lost peer is
+/// Time in which this process did not run does not count as silence: bytes that arrived in that time are still unread.
+/// For example, the host was busy or the process was suspended. At most 9.5 s are not counted, so that a lost peer is
 /// reported on a busy host too.
 struct Keepalive: ReturningMachine, Sendable {
     typealias Action = Alarm
@@ -21,8 +21,8 @@ struct Keepalive: ReturningMachine, Sendable {
     private let asksFirst: Bool
     private(set) var lastHeard: Duration
     private var phase: Phase
-    /// The time that was added to `lastHeard` so far. A late alarm means that this process did not run, so its delay
-    /// does not count as the peer's silence.
+    /// The total time that was added to `lastHeard` so far. A late alarm shows that this process did not run. Its delay
+    /// is added, because it does not count as the peer's silence.
     private var uncounted = Duration.zero
 
     init(at now: Duration, asksFirst: Bool) {
@@ -35,21 +35,21 @@ struct Keepalive: ReturningMachine, Sendable {
 
     var deadline: Duration? { if case .waiting(_, let time) = phase { time } else { nil } }
 
-    /// Bytes arrived.
+    /// Records that bytes arrived, and restarts the keepalive timer.
     mutating func heard(at now: Duration) {
         guard !hasEnded else { return }
         self = Keepalive(at: now, asksFirst: asksFirst)
     }
 
-    /// The network changed: makes PING due now.
+    /// Makes the next PING due now, because the network changed.
     mutating func probe(at now: Duration) {
         if case .waiting(.ping, _) = phase { phase = .waiting(next: .ping, at: now) }
     }
 
     mutating func advance(to now: Duration) -> [Alarm] {
         var alarms: [Alarm] = []
-        // On the side that accepted the link, the alarms `ping` and `suspect` are due at the same time. Return both
-        // from one call.
+        // On the side that accepted the link, the alarms `ping` and `suspect` are due at the same time. The loop makes
+        // one call return both.
         while case .waiting(let next, let time) = phase, time <= now {
             allow(lateness: now - time, at: now)
             alarms.append(passed(next, at: now))
@@ -67,7 +67,7 @@ struct Keepalive: ReturningMachine, Sendable {
         case .ping: phase = .waiting(next: .suspect, at: max(now, lastHeard + PeerTimes.suspectAfter))
         case .suspect: phase = .waiting(next: .lost, at: end)
         case .lost:
-            // This alarm was late. Its delay does not count as the peer's silence, so the peer is not lost yet: send
+            // This alarm came late. The delay is not the peer's silence, so do not treat the peer as lost yet. Send
             // another PING.
             phase = .waiting(next: .lost, at: end)
             return .ping
@@ -75,8 +75,8 @@ struct Keepalive: ReturningMachine, Sendable {
         return alarm
     }
 
-    /// If an alarm is late, does not count the delay as the peer's silence, and gives the peer at least one more
-    /// second. At most 9.5 s are not counted in total.
+    /// Handles a late alarm. The delay does not count as the peer's silence, and the peer gets at least one more
+    /// second. In total, at most 9.5 s are not counted.
     private mutating func allow(lateness: Duration, at now: Duration) {
         guard lateness >= PeerTimes.lateAlarm else { return }
         let earliest = max(lastHeard + lateness, now - PeerTimes.lostAfter + .seconds(1))

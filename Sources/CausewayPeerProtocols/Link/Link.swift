@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// A TLS connection and its peer's properties.
+/// A link: a TLS connection, with the properties of its peer.
 struct Link: Sendable {
     let isDialler: Bool
     /// Why the link was dialled; `nil` for accepted links.
@@ -13,15 +13,17 @@ struct Link: Sendable {
     var reader = PeerFrameReader()
     var output = LinkOutput()
     var consent = LinkConsent()
-    /// Whether this side has reported the number of received frames in the HELLO of a replacement link. The peer sends
-    /// all later frames again on the replacement link, so frames that still arrive on this old link are ignored.
+    /// Whether another link has replaced this link.
+    ///
+    /// The HELLO on the replacement link contains the number of frames that this side had received. The peer sends all
+    /// later frames again on the replacement link. So this link drops every frame that still arrives.
     var isSuperseded = false
 
     init(dial purpose: PeerDial.Purpose, member: MemberID, at now: Duration) {
         (isDialler, self.purpose, self.member) = (true, purpose, member)
         machine = LinkMachine(.dialing, at: now)
-        // An invitation or an introduction has its own deadline, which also limits its dial. Other dials need a limit,
-        // because a dial that hangs must not keep a member suspended.
+        // An invitation or an introduction has a deadline that also limits its connection attempt. Any other attempt
+        // needs its own limit. Without it, an attempt that hangs could keep a member suspended.
         switch purpose {
         case .invitation, .introduction: break
         case .resumption: machine.enter(.dialing, at: now, within: .seconds(3))
@@ -36,7 +38,8 @@ struct Link: Sendable {
 
     var phase: LinkMachine.Phase { machine.phase }
 
-    /// Whether the link counts against ``PeerConfiguration/lobbyLimit``.
+    /// Whether the link counts toward ``PeerConfiguration/lobbyLimit``. A link counts only if the other peer opened it
+    /// and it has not joined the session.
     var isStranger: Bool {
         switch phase {
         case .greeting, .lobby, .joining, .leaving: !isDialler
@@ -44,17 +47,17 @@ struct Link: Sendable {
         }
     }
 
-    /// The verified peer or, before HELLO, the dialled peer.
+    /// The key of the verified peer. Before HELLO arrives, it is the key of the peer to which this side connects.
     var peerKey: PeerKey? { hello?.peer.key ?? member?.peer }
 }
 
-/// A link's output apart from its member's messages, streams and resources: urgent frames, and the remaining output of
-/// a link that is being closed.
+/// The output of a link. It consists of urgent frames, and of the output that remains while the link is being closed.
+/// All other output belongs to the link's member.
 struct LinkOutput: Sendable {
     private(set) var urgent: Deque<PeerFrame> = []
-    /// Whether the network code was notified of output and has not taken all of it yet.
+    /// Whether the network code was notified of output but has not taken all of it yet.
     var isAnnounced = false
-    /// The member's remaining output. It is sent while the link is being closed.
+    /// The output that remains for the member. It is sent while the link is being closed.
     var farewell: MemberTraffic?
     /// The link's final frame, BYE.
     private var last: PeerFrame?
@@ -62,8 +65,8 @@ struct LinkOutput: Sendable {
     var isEmpty: Bool { urgent.isEmpty && last == nil && farewell == nil }
 
     mutating func append(_ frame: PeerFrame) {
-        // One queued PONG answers any number of PINGs, one ACCEPT any number of INVITEs, and the newest acknowledgment
-        // replaces earlier acknowledgments.
+        // One queued frame of each of these types is enough. One PONG answers all PINGs, one ACCEPT answers all
+        // INVITEs, and the newest acknowledgment replaces earlier ones.
         let isAnswer = frame.type == .pong || frame.type == .accept || frame.type == .acknowledgment
         guard isAnswer, let index = urgent.firstIndex(where: { $0.type == frame.type }) else {
             return urgent.append(frame)
@@ -78,15 +81,15 @@ struct LinkOutput: Sendable {
     mutating func nextLast() -> PeerFrame? { last.take() }
 }
 
-/// The certificate exchange before a link is joined.
+/// The state of the certificate exchange, which takes place before a link is joined.
 struct LinkConsent: Sendable {
-    /// The peer's certificates, once they arrived.
+    /// The peer's certificates; `nil` before they arrive.
     var claim: CertificateClaim?
-    /// Whether this side's certificate was sent.
+    /// Whether this side has sent its certificate.
     var hasShown = false
-    /// Whether this side sent `CERTIFIED`.
+    /// Whether this side has sent the frame `CERTIFIED`.
     var hasApproved = false
-    /// Whether `CERTIFIED` arrived.
+    /// Whether the peer has sent the frame `CERTIFIED`.
     var isApproved = false
     /// Whether the peer's HELLO proved a pairing secret.
     var isPaired = false

@@ -1,6 +1,7 @@
 internal import CausewayTypes
 
-/// The phases of a link, their deadlines, and the frames that each phase permits. The mesh decides when a phase ends.
+/// The state of a link: its phase, the phase's deadline, and the frames that the phase permits. The mesh decides when a
+/// phase ends.
 struct LinkMachine: ReturningMachine, Sendable {
     typealias Action = Alarm
 
@@ -9,14 +10,16 @@ struct LinkMachine: ReturningMachine, Sendable {
         case dialing
         /// The link waits for HELLO.
         case greeting
-        /// The link waits for the answer to an invitation, or until a member introduces the peer.
+        /// The link has no member yet. It waits for the answer to an invitation, or until another member introduces the
+        /// peer.
         case lobby
-        /// Certificates are exchanged.
+        /// The two peers exchange their certificates.
         case joining
         case joined
-        /// The link is a resource lane: it carries only resource bytes, beside the control link.
+        /// The link carries only the bytes of resources. A separate control link to the same member carries all other
+        /// frames.
         case lane
-        /// Output is flushed. Input is ignored, except acknowledgments and BYE.
+        /// The link sends its remaining output. It ignores input, except acknowledgments and BYE.
         case leaving(PeerReason)
     }
 
@@ -26,7 +29,7 @@ struct LinkMachine: ReturningMachine, Sendable {
 
     private enum Timer: Sendable {
         case off
-        /// When the phase ends.
+        /// The current phase ends at this time.
         case limit(Duration)
         case keepalive(Keepalive)
     }
@@ -41,7 +44,10 @@ struct LinkMachine: ReturningMachine, Sendable {
         enter(phase, at: now)
     }
 
-    /// - Parameter limit: The maximum duration of the phase; `nil` for the default. A joined link has no such limit.
+    /// Enters a phase and sets its timer.
+    ///
+    /// - Parameter limit: The maximum duration of the phase. `nil` selects the default for this phase. A joined link
+    ///   has no such limit.
     mutating func enter(_ phase: Phase, at now: Duration, within limit: Duration? = nil) {
         self.phase = phase
         switch phase {
@@ -56,7 +62,7 @@ struct LinkMachine: ReturningMachine, Sendable {
 
     var isLeaving: Bool { if case .leaving = phase { true } else { false } }
 
-    /// Always `false`: ``PeerMesh`` removes a link when the link ends, together with this value.
+    /// Always `false`. When a link ends, ``PeerMesh`` removes the link, and this state machine with it.
     var hasEnded: Bool { false }
 
     var deadline: Duration? {
@@ -69,14 +75,14 @@ struct LinkMachine: ReturningMachine, Sendable {
 
     var lastHeard: Duration? { if case .keepalive(let keepalive) = timer { keepalive.lastHeard } else { nil } }
 
-    /// Bytes arrived.
+    /// Records that bytes have arrived from the peer.
     mutating func heard(at now: Duration) {
         guard case .keepalive(var keepalive) = timer else { return }
         keepalive.heard(at: now)
         timer = .keepalive(keepalive)
     }
 
-    /// The network changed: a joined link is tested now.
+    /// Tests a joined link now, because the network has changed.
     mutating func probe(at now: Duration) {
         guard case .keepalive(var keepalive) = timer else { return }
         keepalive.probe(at: now)
@@ -103,7 +109,7 @@ struct LinkMachine: ReturningMachine, Sendable {
         return [.hello, .lane, .bye].contains(PeerFrameType(rawValue: type))
     }
 
-    /// Decides how to treat a frame in the current phase.
+    /// Returns how to treat a received frame of this type in the link's current phase.
     func verdict(on type: PeerFrameType) -> Verdict {
         switch (phase, type) {
         case (.leaving, .acknowledgment), (.leaving, .bye): .handle

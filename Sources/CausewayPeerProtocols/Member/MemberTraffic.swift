@@ -2,21 +2,22 @@ internal import DequeModule
 
 /// One member's messages, streams and resources, independent of its links.
 struct MemberTraffic: Sendable {
-    /// Program content that is sent on the control link: messages, one stream, or one resource.
+    /// What a frame on the control link carries for the program: messages, bytes of one stream, or bytes of one
+    /// resource.
     enum Channel: Hashable, Sendable {
         case messages
         case stream(UInt16)
-        /// Resource bytes. They use the control link while the member has no resource lane, which is a connection only
-        /// for resource bytes.
+        /// Bytes of a resource. The control link carries them while the member has no resource lane, which is a
+        /// separate connection for resource bytes.
         case part(UInt16)
     }
 
     let member: MemberID
-    /// The link on which the member joined, which distinguishes this membership from the peer's other ones.
+    /// The link on which the member joined. It distinguishes this membership from other memberships of the same peer.
     let membership: LinkID
     var queue = ReliableQueue()
-    /// Frames without program content that are counted and acknowledged. They do not wait while too many frames are
-    /// unacknowledged.
+    /// Protocol frames that carry no content from the program. Like other frames, they are counted and acknowledged.
+    /// But they are sent even if too many frames are unacknowledged.
     var control: Deque<PeerFrame> = []
     var outbox = MessageOutbox()
     var unreliable = UnreliableTraffic()
@@ -34,12 +35,12 @@ struct MemberTraffic: Sendable {
         resources = ResourceTransfer(isOdd: isOdd)
     }
 
-    // Sending
+    // Functions for sending messages
 
     /// Queues a message. A reliable message with a key replaces a queued message with the same key.
     mutating func send(_ message: [UInt8], reliably: Bool, key: String? = nil, limit: Int) -> SendResult {
         guard message.count <= PeerLimits.message else { return .tooLarge }
-        // Unreliable messages over 64 KiB are sent reliably.
+        // An unreliable message over 64 KiB is sent as a reliable message.
         if !reliably, message.count <= PeerLimits.unreliableMessage {
             guard unreliable.hasRoom(for: message.count) else { return .dropped }
             unreliable.outbox.append(message)
@@ -63,14 +64,14 @@ struct MemberTraffic: Sendable {
 
     mutating func activate(_ channel: Channel) { scheduler.activate(channel) }
 
-    /// Schedules a resource's bytes on the member's resource lanes (connections for resource bytes) if `onLane` is
-    /// `true`, else on the control link.
+    /// Schedules bytes of a file transfer. With `onLane`, the bytes use the member's resource lanes, which are
+    /// connections only for resource bytes. Without it, they use the control link.
     mutating func activatePart(_ number: UInt16, onLane: Bool) {
         if onLane { lanes.activate(number) } else { scheduler.activate(.part(number)) }
     }
 
-    /// Removes and returns the control link's next frame: acknowledgment, retransmissions, control frames, unreliable
-    /// messages, then channels in turn.
+    /// Removes and returns the control link's next frame. The order is: acknowledgment, retransmissions, control
+    /// frames, unreliable messages, then channels in turn.
     mutating func nextFrame(at now: Duration, _ actions: inout Deque<PeerAction>) -> PeerFrame? {
         if let frame = queue.acknowledgment(at: now) { return frame }
         if let frame = queue.nextReplay() { return frame }
@@ -93,12 +94,13 @@ struct MemberTraffic: Sendable {
             || nextChannel(isPeek: true) != nil
     }
 
-    /// Whether too many frames without content wait, because the peer does not read or acknowledge them.
+    /// Whether too many frames without content are waiting. The reason is that the peer does not read or acknowledge
+    /// them.
     var exceedsControlLimit: Bool {
         control.count > PeerLimits.controlFrames || queue.log.byteCount > 2 * PeerLimits.window
     }
 
-    /// Whether content waits until the peer acknowledges frames or permits more message bytes.
+    /// Whether content waits to be sent. It waits until the peer acknowledges frames or permits more message bytes.
     var awaitsAcknowledgment: Bool {
         !outbox.isEmpty || !queue.hasRoom && streams.outgoing.values.contains { $0.nextSize != nil }
     }
@@ -138,14 +140,15 @@ struct MemberTraffic: Sendable {
         return queue.record(PeerFrame(.streamData, channel: number, payload: bytes))
     }
 
-    /// Queues `STREAM_END` if the program ended the stream and all its bytes were passed to a link.
+    /// Queues `STREAM_END` if the program has ended the stream and all of its bytes were passed to a link.
     mutating func endStreamIfDrained(_ number: UInt16, _ actions: inout Deque<PeerAction>) {
         guard streams.takeEnd(number) else { return }
         control.append(PeerFrame(.streamEnd, channel: number))
         actions.append(.streamEnded(channel(number)))
     }
 
-    /// Removes and returns the next frame for a resource lane, a connection that carries only resource bytes.
+    /// Removes and returns the next frame to send on a resource lane. A resource lane is a connection that carries only
+    /// resource bytes.
     mutating func nextLaneFrame(_ actions: inout Deque<PeerAction>) -> PeerFrame? {
         var taken = LaneScheduler<UInt16>()
         swap(&taken, &lanes)
@@ -154,7 +157,7 @@ struct MemberTraffic: Sendable {
         return number.flatMap { nextPart($0, atMost: PeerLimits.partPayload, &actions) }
     }
 
-    /// Whether ``nextLaneFrame(_:)`` has a frame now.
+    /// Whether a frame can be sent on a resource lane now. If so, ``nextLaneFrame(_:)`` returns it.
     mutating func hasLaneFrame() -> Bool {
         var taken = LaneScheduler<UInt16>()
         swap(&taken, &lanes)
@@ -170,7 +173,7 @@ struct MemberTraffic: Sendable {
         return frame
     }
 
-    /// Requests the file's next block, or queues `DONE` when all is sent.
+    /// Requests the next block of the file. If all blocks were sent, queues `DONE`.
     mutating func advanceResource(_ number: UInt16, _ actions: inout Deque<PeerAction>) {
         if let read = resources.nextRead(number) {
             actions.append(.resourceWanted(channel(number), offset: read.offset, count: read.count))
@@ -180,9 +183,9 @@ struct MemberTraffic: Sendable {
 
     func channel(_ number: UInt16) -> ChannelID { ChannelID(member, number, in: membership) }
 
-    // When the link is replaced, or the member is lost
+    // Link replacement and loss of the member
 
-    /// Continues on a new link. Returns `false` if the peer's count of received frames is impossible.
+    /// Continues on a new link. Returns `false` if the peer reports an impossible number of received frames.
     mutating func resume(from count: UInt64, at now: Duration) -> Bool {
         guard queue.resume(from: count, at: now) else { return false }
         unreliable.resume()
@@ -197,7 +200,7 @@ struct MemberTraffic: Sendable {
         for (number, stream) in streams.outgoing where stream.nextSize != nil { scheduler.activate(.stream(number)) }
     }
 
-    /// Ends a lost member's streams and resources, and drops its queues.
+    /// Ends the streams and resources of a lost member, and drops its queued messages.
     mutating func fail(_ reason: PeerReason, _ actions: inout Deque<PeerAction>) {
         for number in resources.removeAll() { actions.append(.resourceFailed(channel(number), reason)) }
         for number in streams.removeAll() { actions.append(.streamFailed(channel(number), reason)) }

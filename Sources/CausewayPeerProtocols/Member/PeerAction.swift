@@ -1,18 +1,19 @@
-/// Work for the code that performs network I/O, and events for the program. Both are performed in order.
+/// An action of the peer protocol. The network code performs some actions; others are events for the program. All are
+/// handled in order.
 package enum PeerAction: Sendable, Equatable {
     // Links
     /// Dial, then report ``PeerMesh/dialSucceeded(_:_:at:)`` or ``PeerMesh/dialFailed(_:at:)``.
     case dial(LinkID, PeerDial)
     /// The link has output: call ``PeerMesh/takeOutput(_:atMost:at:)`` whenever the connection accepts content, until it returns `nil`.
     case output(LinkID)
-    /// Close the connection when the bytes from ``PeerMesh/takeOutput(_:atMost:at:)`` are sent, or cancel the dial. The
-    /// link's number is no longer valid.
+    /// Send the remaining bytes from ``PeerMesh/takeOutput(_:atMost:at:)``, and then close the connection. If the link
+    /// is still being dialled, cancel the dial. The link's number is no longer valid.
     case close(LinkID)
 
     // Invitations
     /// Ask the program, then call ``PeerMesh/answer(_:with:at:)``.
     case invited(InvitationID, PeerInfo, context: [UInt8]?)
-    /// The invitation needs no answer any more.
+    /// The invitation has ended and no longer needs an answer.
     case invitationEnded(InvitationID, PeerReason)
 
     // Trust
@@ -20,21 +21,24 @@ package enum PeerAction: Sendable, Equatable {
     case pinned(MemberID, PinEntry)
     /// The key's entry was evicted to make space for another key. Remove the stored entry.
     case unpinned(PeerKey)
-    /// A peer proved its key, but the policy refuses the peer, or the peer's pairing proof is wrong.
+    /// A peer proved its key, but is refused. Either the policy refuses the peer, or the peer's pairing proof is wrong.
     case refused(PeerInfo, PeerReason)
-    /// Sign the message with the session certificate's key, then call ``PeerMesh/certify(_:chain:proof:at:)``. This
-    /// occurs only in sessions with ``SessionOptions/hasCertificate``.
+    /// Sign the message with the key of the session's certificate. Then call ``PeerMesh/certify(_:chain:proof:at:)``.
+    ///
+    /// This action occurs only in sessions with ``SessionOptions/hasCertificate``.
     case sign(LinkID, MemberID, [UInt8])
-    /// Ask the program to accept the peer, then call ``PeerMesh/judge(_:accepts:at:)``. This occurs only in sessions
-    /// with ``SessionOptions/judges``.
+    /// Ask the program whether to accept the peer. Then call ``PeerMesh/judge(_:accepts:at:)`` with the program's
+    /// decision.
+    ///
+    /// This action occurs only in sessions with ``SessionOptions/judges``.
     case judge(MemberID, CertificateClaim)
-    /// A code comparison progressed.
+    /// The comparison of codes with a member has reached its next step.
     case verification(MemberID, VerificationEvent)
 
-    // Members
+    // Events about members
     case state(MemberID, PeerInfo, MemberState)
     case message(MemberID, [UInt8], isReliable: Bool)
-    /// A send returned ``SendResult/full``, and now less than 4 MiB are queued (``PeerLimits/window``).
+    /// An earlier send returned ``SendResult/full``. Now less than 4 MiB are queued (``PeerLimits/window``).
     case space(MemberID)
 
     // Datagram lanes
@@ -42,7 +46,8 @@ package enum PeerAction: Sendable, Equatable {
     /// ``PeerMesh/datagramsListening(_:on:at:)`` when the port is open, and ``PeerMesh/datagramsReady(_:limit:at:)``
     /// after the handshake.
     case listenDatagrams(DatagramLaneID, beside: LinkID, DatagramSecret)
-    /// Connect with DTLS 1.2 to the port on the link's remote host, then call ``PeerMesh/datagramsReady(_:limit:at:)``.
+    /// Connect with DTLS 1.2 to the given port of the host at the link's remote end. Then call
+    /// ``PeerMesh/datagramsReady(_:limit:at:)``.
     case dialDatagrams(DatagramLaneID, beside: LinkID, port: UInt16, DatagramSecret)
     /// Send the datagram, then call ``PeerMesh/datagramSent(_:_:at:)``.
     case datagram(DatagramLaneID, [UInt8])
@@ -51,7 +56,7 @@ package enum PeerAction: Sendable, Equatable {
     /// The DTLS connection for a member's unreliable messages changed its state. This event is for diagnosis.
     case datagramLane(MemberID, DatagramLaneState)
 
-    // Streams
+    // Actions for streams
     case streamOpened(ChannelID, name: String)
     case streamBytes(ChannelID, [UInt8])
     /// The stream ended cleanly. This is the stream's final event, on both sides. The receiver then calls
@@ -60,7 +65,8 @@ package enum PeerAction: Sendable, Equatable {
     /// The stream was reset, or its member was lost. This is the stream's final event. The receiver of a stream that
     /// was reset then calls ``PeerMesh/releaseStream(_:at:)``.
     case streamFailed(ChannelID, PeerReason)
-    /// The stream has space again, after it had accepted only a part of a write. It now accepts this number of bytes.
+    /// The stream has space again, after it had accepted only a part of an earlier write. The number states how many
+    /// bytes it accepts now.
     case streamSpace(ChannelID, Int)
 
     // Resources
@@ -68,19 +74,19 @@ package enum PeerAction: Sendable, Equatable {
     case resourceOffered(ChannelID, ResourceOffer)
     /// Read the file, then call ``PeerMesh/provide(_:_:isLast:digest:at:)``. At most one read is pending per resource.
     case resourceWanted(ChannelID, offset: UInt64, count: Int)
-    /// Write the bytes at the offset, then call ``PeerMesh/consumedResource(_:_:at:)``.
+    /// Write the bytes to the file at the given offset, then call ``PeerMesh/consumedResource(_:_:at:)``.
     case resourceBytes(ChannelID, offset: UInt64, [UInt8])
-    /// All bytes arrived. Check the digest if there is one, store the file, then call ``PeerMesh/stored(_:at:)``, and
-    /// ``PeerMesh/resourceTaken(_:at:)`` when the program has got the file.
+    /// All bytes have arrived. If there is a digest, check it. Then store the file, and call
+    /// ``PeerMesh/stored(_:at:)``. When the program has received the file, call ``PeerMesh/resourceTaken(_:at:)``.
     case resourceComplete(ChannelID, digest: [UInt8]?)
-    /// The receiver stored the whole file. This is the sender's final event for the resource.
+    /// The receiver has stored the whole file. The sender gets no further event for this resource.
     case resourceDelivered(ChannelID)
-    /// The resource was cancelled or lost. This is the resource's final event. The receiver of a cancelled resource
-    /// calls ``PeerMesh/resourceTaken(_:at:)`` when the program has got the event.
+    /// The resource was cancelled or lost. No further event follows for this resource. When the program has got the
+    /// event, the receiver of a cancelled resource calls ``PeerMesh/resourceTaken(_:at:)``.
     case resourceFailed(ChannelID, PeerReason)
 }
 
-/// A connection to open: TLS 1.3, ALPN `cw-peers/1`, certificates on both sides.
+/// A connection to open to a peer. It uses TLS 1.3 with the ALPN protocol `cw-peers/1`. Both sides send certificates.
 package struct PeerDial: Sendable, Equatable {
     package enum Purpose: Sendable, Equatable { case invitation, introduction, resumption, lane }
 
@@ -92,13 +98,13 @@ package struct PeerDial: Sendable, Equatable {
 
 /// A connection's properties after the TLS handshake.
 package struct LinkFacts: Sendable, Equatable {
-    /// The TLS exporter value: 32 bytes for label `EXPORTER-cw-peers/1`, without a context value (RFC 8446 §7.5).
+    /// The TLS exporter value: 32 bytes for the label `EXPORTER-cw-peers/1`, without a context value (RFC 8446 §7.5).
     package var exporter: [UInt8]
     /// The SHA-256 digest (32 bytes) of the `SubjectPublicKeyInfo` in the peer's TLS certificate.
     package var fingerprint: [UInt8]
     /// The remote address, 4 or 16 bytes, without scope.
     package var address: [UInt8]
-    /// Whether the peer is on this host. Such links are exempt from the limits per address.
+    /// Whether the peer runs on this host. The limits per address do not apply to such a link.
     package var isLocal: Bool
 
     package init(exporter: [UInt8], fingerprint: [UInt8], address: [UInt8] = [], isLocal: Bool = false) {
@@ -106,12 +112,12 @@ package struct LinkFacts: Sendable, Equatable {
     }
 }
 
-/// A peer's certificates, shown in addition to its TLS key.
+/// The certificates that a peer presents in addition to its TLS key.
 package struct CertificateClaim: Sendable, Equatable {
     /// The certificate chain in DER, leaf first. It is empty if the peer's session has no certificate.
     package var chain: [[UInt8]]
-    /// The leaf key's signature over ``message``. The code that performs ``PeerAction/judge(_:_:)`` must verify the
-    /// signature before it evaluates the chain.
+    /// A signature over ``message`` that was made with the leaf certificate's key. The code that performs
+    /// ``PeerAction/judge(_:_:)`` must verify it before it evaluates the chain.
     package var proof: [UInt8]
     package var message: [UInt8]
 }
@@ -120,16 +126,17 @@ package struct CertificateClaim: Sendable, Equatable {
 package enum LinkEnd: Sendable, Equatable {
     /// The peer closed or reset the connection.
     case closedByPeer
-    /// A local error, such as a network change or a kernel timeout.
+    /// The connection failed because of a local error, such as a network change or a kernel timeout.
     case failed
 }
 
 package struct SessionOptions: Sendable, Equatable {
     /// The maximum number of peers, including this peer: 2 to 32.
     package var limit = 8
-    /// Whether the program judges each member (``PeerAction/judge(_:_:)``). Otherwise every verified key is accepted.
+    /// Whether the program decides about each new member (``PeerAction/judge(_:_:)``). If `false`, every verified key
+    /// is accepted.
     package var judges = false
-    /// Whether the session shows a certificate chain (``PeerAction/sign(_:_:)``).
+    /// Whether this host sends a certificate chain to the session's peers (``PeerAction/sign(_:_:)``).
     package var hasCertificate = false
 
     package init() {}

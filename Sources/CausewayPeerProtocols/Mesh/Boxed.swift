@@ -3,7 +3,8 @@
 /// The mesh reads links and members many times per frame. Without the box, each read would copy dozens of references.
 @dynamicMemberLookup
 struct Boxed<Value: Sendable>: Sendable {
-    /// An array with one element, because arrays are copy-on-write.
+    /// The value, stored as the only element of an array. Arrays are copy-on-write, so a copy of the box does not copy
+    /// the value.
     private var storage: [Value]
 
     init(_ value: Value) { storage = [value] }

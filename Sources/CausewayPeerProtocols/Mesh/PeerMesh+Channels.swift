@@ -1,13 +1,14 @@
 internal import DequeModule
 
 extension PeerMesh {
-    /// Runs `body`, which changes a member's queues, then notifies the network code if there is output. Returns `nil`
-    /// if the member is not connected.
+    /// Runs `body`, which changes a member's queues. Then notifies the network code if the queues have output to send.
+    /// Returns `nil` if the member is not connected.
     private mutating func withTraffic<Result>(
         _ member: MemberID, at now: Duration, _ body: (inout MemberTraffic, inout Deque<PeerAction>) -> Result
     ) -> Result? {
         guard self[member]?.phase.isConnected == true else { return nil }
-        // Move `traffic` out and back, so that its buffers stay uniquely referenced and are not copied.
+        // Move `traffic` out of the table, and move it back after the call. Its buffers then have only one reference,
+        // so a change does not copy them.
         guard var traffic = sessions[member.session]?.members[member.peer]?.traffic.take() else { return nil }
         let result = body(&traffic, &actions)
         sessions[member.session]?.members[member.peer]?.traffic = traffic
@@ -15,8 +16,10 @@ extension PeerMesh {
         return result
     }
 
-    /// Runs `body` on the queues of the member to which a stream or resource belongs. Returns `nil` if the member is
-    /// not connected, or if it has left and returned.
+    /// Runs `body` with the send queues of a member. The given stream or resource belongs to this member.
+    ///
+    /// Returns `nil` if the member is not connected. Also returns `nil` if the member has left and joined again since
+    /// the stream or resource began.
     private mutating func withTraffic<Result>(
         _ channel: ChannelID, at now: Duration, _ body: (inout MemberTraffic, inout Deque<PeerAction>) -> Result
     ) -> Result? {
@@ -24,7 +27,7 @@ extension PeerMesh {
         return withTraffic(channel.member, at: now, body)
     }
 
-    // Messages
+    // Functions for messages
 
     /// Queues a message for a member. Reliable messages arrive once and in order, even if the link is replaced.
     ///
@@ -41,17 +44,18 @@ extension PeerMesh {
         return result ?? .notConnected
     }
 
-    /// Queues a message for all members, or for none. Otherwise some members could get a refused message twice, because
-    /// the program sends it again.
+    /// Queues a message for all members. If one member's queue is full, queues the message for none.
     ///
-    /// - Returns: `queued`, even if an unreliable message is dropped for a member; otherwise the reason why no member
+    /// The program sends a refused message again. If some members had already received it, they would receive it twice.
+    ///
+    /// - Returns: `queued`, even if an unreliable message is dropped for a member. Otherwise the reason why no member
     ///   gets the message.
     package mutating func send(_ message: [UInt8], toAll members: [MemberID], reliably: Bool, at now: Duration)
         -> SendResult
     {
         guard members.allSatisfy({ isConnected($0) }) else { return .notConnected }
-        // Check the message's length before the space in the queues: a message that is too long would never be
-        // accepted.
+        // First check the message's length, and then check the space in the queues. A message that is too long would
+        // not fit into any queue.
         guard message.count <= PeerLimits.message else { return .tooLarge }
         guard members.allSatisfy({ hasRoom(for: message.count, to: $0, reliably: reliably) }) else { return .full }
         var result = SendResult.queued
@@ -68,8 +72,8 @@ extension PeerMesh {
     }
 
     /// Reports that the program has consumed one message. Without this call, the peer can send at most 4 MiB of
-    /// reliable messages, where each message counts ``PeerLimits/messageOverhead`` bytes more. Unreliable messages
-    /// above ``PeerLimits/unreliableHeld`` are dropped.
+    /// reliable messages. Each message counts ``PeerLimits/messageOverhead`` bytes more than its size. Unreliable
+    /// messages above ``PeerLimits/unreliableHeld`` are dropped.
     package mutating func consumed(_ byteCount: Int, from member: MemberID, isReliable: Bool = true, at now: Duration) {
         _ = withTraffic(member, at: now) { traffic, _ in
             if isReliable {
@@ -83,7 +87,7 @@ extension PeerMesh {
     /// Returns the message bytes queued for a member.
     package func queuedByteCount(_ member: MemberID) -> Int { self[member]?.traffic?.outbox.byteCount ?? 0 }
 
-    // Streams
+    // Handling streams
 
     /// Opens a stream to a member. Returns `nil` if the member is not connected, the name exceeds 255 bytes, or 256
     /// streams are open or not released by the peer yet.
@@ -117,16 +121,18 @@ extension PeerMesh {
         }
     }
 
-    /// Ends an incoming or outgoing stream at once, or releases an incoming stream that has ended. No event follows on
-    /// this side. Without this call, an ended stream counts as open, and the peer cannot open another stream in its
-    /// place.
+    /// Ends an incoming or outgoing stream immediately. For an incoming stream that has already ended, releases it. No
+    /// event follows on this side.
+    ///
+    /// Until this call, an ended stream still counts as open, and the peer cannot open another stream in its place.
     package mutating func releaseStream(_ channel: ChannelID, at now: Duration) {
         _ = withTraffic(channel, at: now) { traffic, _ in
             if let frame = traffic.streams.release(channel.number) { traffic.control.append(frame) }
         }
     }
 
-    /// Reports that the program has consumed stream bytes. Without this call, a peer sends at most 256 KiB.
+    /// Reports that the program has consumed bytes of a stream. Without these reports, the peer stops sending after 256
+    /// KiB.
     package mutating func consumedStream(_ channel: ChannelID, _ byteCount: Int, at now: Duration) {
         _ = withTraffic(channel, at: now) { traffic, _ in
             guard let limit = traffic.streams.consumed(channel.number, byteCount) else { return }
@@ -167,8 +173,9 @@ extension PeerMesh {
         if isKnown != nil { activateParts(of: channel.member, channel.number, at: now) }
     }
 
-    /// Accepts an offer, starting at the first missing byte. While the ends of too many earlier resources were not
-    /// reported with ``resourceTaken(_:at:)``, the request for the bytes waits.
+    /// Accepts an offer, starting at the first missing byte.
+    ///
+    /// If too many resources have ended without a ``resourceTaken(_:at:)`` call, the request for the bytes waits.
     package mutating func fetch(_ channel: ChannelID, from offset: UInt64 = 0, at now: Duration) {
         _ = withTraffic(channel, at: now) { traffic, _ in
             if let frame = traffic.resources.fetch(channel.number, from: offset) { traffic.control.append(frame) }
@@ -189,7 +196,8 @@ extension PeerMesh {
         }
     }
 
-    /// Ends a resource on either side. No event follows on this side; the peer gets ``PeerAction/resourceFailed(_:_:)``.
+    /// Cancels a resource on either side. The peer gets ``PeerAction/resourceFailed(_:_:)``. No event follows on this
+    /// side.
     package mutating func cancelResource(_ channel: ChannelID, _ reason: PeerReason = .left, at now: Duration) {
         _ = withTraffic(channel, at: now) { traffic, _ in
             guard traffic.resources.remove(channel.number) else { return }
@@ -197,8 +205,8 @@ extension PeerMesh {
         }
     }
 
-    /// Reports that the program has taken the event with which an incoming resource ended: it was stored, cancelled or
-    /// failed. Without this call, a peer sends at most 128 resources.
+    /// Reports that the program has handled the end of an incoming resource. The end can be a success, a cancellation
+    /// or a failure. Without these reports, a peer sends at most 128 resources.
     package mutating func resourceTaken(_ channel: ChannelID, at now: Duration) {
         _ = withTraffic(channel, at: now) { traffic, _ in
             let frames = traffic.resources.endTaken()

@@ -1,12 +1,13 @@
 extension PeerMesh {
-    /// Sends an unreliable message on the member's DTLS connection. Returns `nil` if no connection is ready, or if the
-    /// message does not fit into a datagram.
+    /// Sends an unreliable message on the DTLS connection to the member.
+    ///
+    /// Returns `nil` if there is no ready DTLS connection, or if the message does not fit into a datagram.
     mutating func sendDatagram(_ message: [UInt8], to member: MemberID, at now: Duration) -> SendResult? {
         guard let lane = self[member]?.datagrams, case .ready(let limit) = lane.phase, message.count < limit else {
             return nil
         }
-        // Too many bytes already wait to be sent, because the network is too slow. Drop the message: if it waited too,
-        // it would arrive late.
+        // The network is too slow: too many bytes already wait to be sent. Drop the message, because it would arrive
+        // too late.
         guard lane.pendingByteCount + message.count < PeerLimits.unreliableMessage else { return .dropped }
         self[member]?.datagrams.report.sentCount += 1
         put([DatagramKind.message] + message, member, at: now)
@@ -16,7 +17,7 @@ extension PeerMesh {
     /// Whether the member has a DTLS connection that is ready for unreliable messages.
     func hasLane(_ member: MemberID) -> Bool { self[member]?.datagrams.report.isReady == true }
 
-    /// Queues a datagram for the network code. If nothing arrives afterwards, a probe follows.
+    /// Queues a datagram for the network code. If the peer sends no datagram afterwards, this side later sends a probe.
     mutating func put(_ datagram: [UInt8], _ member: MemberID, at now: Duration) {
         guard let id = self[member]?.datagrams.id else { return }
         self[member]?.datagrams.pendingByteCount += datagram.count
@@ -43,12 +44,13 @@ extension PeerMesh {
     }
 
     private mutating func answerProbe(_ member: MemberID, at now: Duration) {
-        // Send no answer while too many datagrams wait to be sent. A flood of probes must not fill the memory.
+        // While too many datagrams wait to be sent, do not answer the probe. Otherwise a flood of probes could fill the
+        // memory.
         guard let lane = self[member]?.datagrams, lane.pendingByteCount < PeerLimits.unreliableMessage, let id = lane.id
         else { return }
         self[member]?.datagrams.pendingByteCount += 1
-        // Do not call put(_:_:at:), because it makes this side expect a datagram from the peer. The peer sends none in
-        // reply to an answer.
+        // Do not call put(_:_:at:) here, because it would make this side expect a datagram from the peer. The peer does
+        // not reply to an answer.
         actions.append(.datagram(id, [DatagramKind.answer]))
     }
 

@@ -8,20 +8,21 @@ extension PeerMesh {
     // How a datagram lane, a DTLS connection for unreliable messages, is opened: the side that accepted the member's
     // first control link offers the connection, and the other side dials.
 
-    /// Begins to use DTLS for the unreliable messages of a member that joined, if both sides support this.
+    /// Begins to use DTLS for the unreliable messages of a member that has joined. Both sides must support this.
     mutating func startDatagrams(_ member: MemberID, _ hello: Hello?, at now: Duration) {
         let isSupported = configuration.features.contains(.udp) && hello?.features.contains(.udp) == true
         self[member]?.datagrams.isSupported = isSupported
         offerLane(member, at: now)
     }
 
-    /// Opens a port for a new DTLS connection, if the member has no connection and a control link can carry the offer.
+    /// Offers the member a new DTLS connection, and opens a port for it. Does nothing if such a connection exists
+    /// already, or if there is no control link that can carry the offer.
     private mutating func offerLane(_ member: MemberID, at now: Duration) {
         guard var lane = self[member]?.datagrams, lane.isSupported, lane.phase == .down, let found = self[member],
             !found.repair.isDialler
         else { return }
         lane.deadline = nil
-        // If there is no link now, resumeDatagrams(_:at:) tries again later.
+        // If there is no link now, do nothing. `resumeDatagrams(_:at:)` tries again later.
         if found.phase.isJoined, let link = found.link {
             lane.token = randomBytes(DatagramNotice.tokenByteCount)
             let secret = DatagramSecret(exporter: found.exporter, token: lane.token)
@@ -32,15 +33,15 @@ extension PeerMesh {
         self[member]?.datagrams = lane
     }
 
-    /// Reports that a port is open and waits for the handshake of a DTLS connection.
+    /// Reports that a UDP port is open. The port waits for the handshake of a DTLS connection.
     package mutating func datagramsListening(_ id: DatagramLaneID, on port: UInt16, at now: Duration) {
         guard let member = datagramLanes[id], let found = self[member], found.datagrams.phase == .opening,
             !found.repair.isDialler
         else { return }
         guard let link = found.link, port != 0 else { return endLane(of: member, .lost, at: now) }
         self[member]?.datagrams.phase = .offered
-        // Wait twice as long as the dialler. If the handshake fails, the dialler times out first, and sends the reason
-        // to this side.
+        // Wait twice as long as the peer that connects. If the handshake fails, the peer then times out first, and can
+        // send the reason to this side.
         self[member]?.datagrams.deadline = now + PeerTimes.laneHandshake * 2
         send(DatagramNotice.offer(.init(port: port, token: found.datagrams.token)).frame, on: link, at: now)
     }
@@ -52,7 +53,7 @@ extension PeerMesh {
         switch try DatagramNotice(payload) {
         case .offer(let offer):
             guard found.repair.isDialler else { throw PeerReason.protocolViolation }
-            // A new offer replaces the current DTLS connection.
+            // A new offer replaces the current DTLS connection. So end the current connection first.
             if found.datagrams.id != nil { endLane(of: member, .lost, tellsPeer: false, at: now) }
             self[member]?.datagrams.heldOffer = offer
             let last = found.datagrams.lastDial.map { $0 + PeerTimes.laneDialPause } ?? now
@@ -64,7 +65,8 @@ extension PeerMesh {
         }
     }
 
-    /// Dials the port from the peer's newest offer if the pause since the latest dial is over.
+    /// Connects to the UDP port in the peer's newest offer. Waits first if the pause since the latest attempt is not
+    /// over.
     private mutating func dialLaneIfDue(_ member: MemberID, at now: Duration) {
         guard var lane = self[member]?.datagrams, let offer = lane.heldOffer, let due = lane.deadline, due <= now,
             let found = self[member]
@@ -98,18 +100,20 @@ extension PeerMesh {
         actions.append(.datagramLane(member, .ready))
     }
 
-    // Failures and the end of a DTLS connection
+    // Handling failures and the end of a DTLS connection
 
-    /// Reports a handshake with a wrong key or token. The port still waits for the member's handshake.
+    /// Reports a datagram handshake with a wrong key or token. The port still waits for the real handshake of the
+    /// member.
     package mutating func datagramsRefused(_ id: DatagramLaneID, _ reason: PeerReason, at now: Duration) {
         guard let member = datagramLanes[id], let count = self[member]?.datagrams.report.refusedCount else { return }
         self[member]?.datagrams.report.refusedCount = count + 1
-        // Report only the member's first refused handshake, so that a flood cannot fill the program's event queue.
+        // Report only the first refused handshake for each member, so that a flood of them cannot fill the program's
+        // event queue.
         if count == 0 { actions.append(.datagramLane(member, .refused(reason))) }
     }
 
-    /// Reports that a DTLS connection for unreliable messages could not be opened, or has ended without
-    /// ``PeerAction/closeDatagrams(_:)``.
+    /// Reports that a DTLS connection for unreliable messages could not be opened, or has ended. Not used for an end
+    /// that the action ``PeerAction/closeDatagrams(_:)`` requested.
     package mutating func datagramsEnded(_ id: DatagramLaneID, _ reason: PeerReason, at now: Duration) {
         guard let member = datagramLanes[id] else { return }
         endLane(of: member, reason, at: now)
@@ -136,9 +140,10 @@ extension PeerMesh {
         actions.append(.closeDatagrams(id))
     }
 
-    /// Continues with a member's DTLS connection after the control link was replaced. Probes a connection that is
-    /// ready. An offer that the peer has not used is replaced at once, because the old control link may have lost it.
-    /// Without a connection, the side that offers connections makes an offer.
+    /// Restores a member's DTLS connection after a new control link has replaced the old one.
+    ///
+    /// If the connection is ready, probes it. If an offer is still unused, replaces the offer at once, because the old
+    /// control link may have lost it. If there is no connection, the side that makes offers sends a new one.
     mutating func resumeDatagrams(_ member: MemberID, at now: Duration) {
         guard let lane = self[member]?.datagrams else { return }
         switch lane.phase {
@@ -151,7 +156,7 @@ extension PeerMesh {
         offerLane(member, at: now)
     }
 
-    // Time
+    // Functions for timers
 
     mutating func advanceDatagrams(_ member: MemberID, to now: Duration) {
         guard let time = self[member]?.datagrams.nextTime, time <= now, let lane = self[member]?.datagrams else {
@@ -171,8 +176,9 @@ extension PeerMesh {
         }
     }
 
-    /// After a network change, probes a DTLS connection that is ready. If an attempt to open one is scheduled, makes
-    /// the attempt due at once.
+    /// Checks a member's DTLS connection after a network change.
+    ///
+    /// If the connection is ready, sends a probe. If an attempt to open it is scheduled, makes the attempt due at once.
     mutating func networkChangedForDatagrams(_ member: MemberID, at now: Duration) {
         guard let lane = self[member]?.datagrams else { return }
         if lane.phase == .down, lane.deadline != nil { self[member]?.datagrams.deadline = now }

@@ -27,7 +27,7 @@ extension PeerMesh {
         case .bye: handleBye(PeerBodies.reason(frame.payload), on: id, link, at: now)
         case .invite where link.phase == .lobby: try handleInvite(frame.payload, on: id, link, at: now)
         case .invite:
-            // A member repeats its invitation: repeat the answer.
+            // The peer is already a member and repeats its invitation. So repeat the answer.
             if let member = link.member, let handle = sessions[member.session]?.handle {
                 send(PeerBodies.accept(handle), on: id, at: now)
             }
@@ -40,7 +40,8 @@ extension PeerMesh {
         }
     }
 
-    /// While a link is being closed, acknowledgments permit more of the remaining output, and BYE closes the link.
+    /// Handles a frame while the link is being closed. Acknowledgments permit more of the remaining output. BYE closes
+    /// the link.
     private mutating func handleLeaving(_ frame: PeerFrame, on id: LinkID) {
         switch frame.type {
         case .acknowledgment:
@@ -61,7 +62,7 @@ extension PeerMesh {
     private mutating func handleTraffic(
         _ frame: PeerFrame, on id: LinkID, _ link: Boxed<Link>, at now: Duration
     ) throws {
-        // A link that another link has replaced has no member any more.
+        // Return if another link has replaced this link, because it then has no member any more.
         guard let member = link.member, self[member]?.traffic != nil else { return }
         guard link.phase == .lane || self[member]?.link == id, !link.isSuperseded else { return }
         let rest = try sessions[member.session]?.members[member.peer]?.traffic?.received(frame, at: now, &actions)

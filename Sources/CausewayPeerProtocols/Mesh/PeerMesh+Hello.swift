@@ -1,5 +1,6 @@
 extension PeerMesh {
-    /// Returns the session that a dial is for; `nil` for an invitation.
+    /// Returns the peer's session to which an outgoing link must connect. Returns `nil` if the link is for an
+    /// invitation.
     func target(of link: Boxed<Link>, _ member: MemberID) -> Hello.Target? {
         guard link.purpose != .invitation, let found = self[member], let handle = found.handle else { return nil }
         var target = Hello.Target(handle: handle)
@@ -33,7 +34,7 @@ extension PeerMesh {
         }
         guard key.id != own.key.id else { throw .duplicate }
         try admit(hello, on: id, link, at: now)
-        // Apart from joined links, a peer needs only a few links at a time. Refuse more.
+        // A peer needs only a few links that have not joined a session. If it has too many, refuse this link.
         let others = links.values.count { $0.hello?.peer.key == key && $0.phase != .joined }
         guard others < 2 * max(2, sessions.count) else { throw .tooMuch }
         links[id]?.hello = hello
@@ -44,7 +45,7 @@ extension PeerMesh {
         }
     }
 
-    /// Continues a dialled link after the accepter's HELLO, according to the dial's purpose.
+    /// Handles the other side's HELLO on a link that this side dialled. The next step depends on why this side dialled.
     private mutating func greetedByAccepter(_ hello: Hello, on id: LinkID, _ link: Boxed<Link>, at now: Duration)
         throws(PeerReason)
     {
@@ -63,7 +64,7 @@ extension PeerMesh {
             guard hello.handle == found.handle else { throw .left }
             startJoining(id, member, at: now)
         case (.introduction, .inviting):
-            // A member had announced the peer, and the program invited the same peer during the dial.
+            // A member announced this peer. While this host dialled the peer, the program also invited it.
             guard isExpected(hello, member.session) else { throw .left }
             self[member]?.handle = hello.handle
             startJoining(id, member, at: now)
@@ -74,9 +75,10 @@ extension PeerMesh {
         }
     }
 
-    /// Answers the dialler's HELLO. If the HELLO names no session, the link waits for an invitation. If it has a count
-    /// of received frames, the link replaces a member's control link. Otherwise a member or the program announced the
-    /// peer, and the peer joins.
+    /// Answers the dialler's HELLO. There are three cases:
+    /// - The HELLO names no session. The link then waits for an invitation.
+    /// - The HELLO has a count of received frames. The link then replaces a member's control link.
+    /// - In all other cases, a member or the program announced the peer, and the peer joins.
     private mutating func greetedByDialler(_ hello: Hello, on id: LinkID, at now: Duration) throws(PeerReason) {
         guard let target = hello.target else {
             links[id]?.machine.enter(.lobby, at: now)
@@ -96,8 +98,8 @@ extension PeerMesh {
         if let token = target.token, sessions[session]?.tokens[hello.peer.key.id] != token { throw .notVerified }
         sendHello(id, target: Hello.Target(handle: hello.handle), at: now)
         guard isExpected(hello, session) else {
-            // Keep the link for some time: a member may still introduce this peer, or the program may still call
-            // connect.
+            // Keep the link open for some time without a member. Another member may still introduce this peer, or the
+            // program may still connect to it.
             links[id]?.member = nil
             links[id]?.machine.enter(.lobby, at: now, within: target.token == nil ? PeerTimes.joining : PeerTimes.lobby)
             return
@@ -105,19 +107,19 @@ extension PeerMesh {
         joinIntroduced(id, hello, session, at: now)
     }
 
-    /// Whether the session expects this peer and session handle.
+    /// Whether the session expects the peer that sent this HELLO, with the same session handle.
     func isExpected(_ hello: Hello, _ session: SessionID) -> Bool {
         guard let found = sessions[session] else { return false }
         return found.roster.expects(hello.peer.key, hello.handle)
     }
 
-    /// Lets a peer that dialled this side join. Either a member announced the peer, or the program connects to it.
+    /// Lets a peer join that has dialled this side. Either a member announced this peer, or the program connects to it.
     mutating func joinIntroduced(_ id: LinkID, _ hello: Hello, _ session: SessionID, at now: Duration) {
         let member = MemberID(session, hello.peer.key)
         guard sessions[session]?.hasRoom(for: hello.peer.key) == true else { return end(id, .full, at: now) }
         var found = self[member] ?? Boxed(Member(hello.peer, .joining))
         if found.phase.isConnected {
-            // The peer has started a new session, so the old member is lost.
+            // The peer has started a new session with this member's key. So the member's old session is lost.
             fail(member, .lost, at: now)
             found = Boxed(Member(hello.peer, .joining))
         }

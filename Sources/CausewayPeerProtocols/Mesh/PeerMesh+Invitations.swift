@@ -24,7 +24,7 @@ extension PeerMesh {
         invited.endpoints = endpoints
         if let found = self[member] {
             if found.endpoints.count > endpoints.count { invited.endpoints = found.endpoints }
-            // `consent` records whether `connecting` was already reported.
+            // Keep the old value of `consent`. It records whether the state `connecting` was already reported.
             invited.consent = found.consent
         }
         abandonDials(of: member)
@@ -35,13 +35,14 @@ extension PeerMesh {
         dial(member, .invitation, at: now)
     }
 
-    /// Returns the service type with which the inviter found this peer, until the invitation is answered; empty if it is unknown.
+    /// Returns the service type under which the inviter found this peer. The result is available until the invitation
+    /// is answered. It is empty if the type is unknown.
     package func service(of id: InvitationID) -> String { invitations.service(of: id) }
 
     /// Whether an invitation still waits for the program's answer.
     package func isAsked(_ id: InvitationID) -> Bool { invitations.isAsked(id) }
 
-    /// Cancels this side's invitation or connection attempt. This has no effect on a connected member.
+    /// Cancels this side's invitation to a member, or its attempt to connect. This has no effect on a connected member.
     package mutating func cancelConnect(_ member: MemberID, at now: Duration) {
         guard let found = self[member], !found.phase.isConnected else { return }
         fail(member, .timedOut, at: now)
@@ -83,8 +84,8 @@ extension PeerMesh {
     private mutating func decline(_ pending: InvitationMachine.Pending, _ reason: PeerReason, at now: Duration) {
         send(PeerBodies.reason(.decline, reason), on: pending.link, at: now)
         leave(pending.link, reason, at: now)
-        // After this refusal, the peer's program can still answer this side's own invitation, so that invitation
-        // continues. But if it could not be delivered, no answer can arrive, so it fails now.
+        // This side's own invitation to the same peer continues, because the peer's program can still answer it. But if
+        // that invitation could not be delivered, no answer can arrive. In that case, it fails now.
         for other in ownInvitations(to: pending.peer.key) where self[other]?.phase.isParked == true {
             fail(other, .unreachable, at: now)
         }
@@ -97,11 +98,11 @@ extension PeerMesh {
             .sorted { $0.session.rawValue < $1.session.rawValue }
     }
 
-    /// Gives up this side's invitation, because this side's program accepted the peer's invitation.
+    /// Gives up this side's invitation, because the local program accepted the peer's invitation.
     ///
     /// The peer may accept this side's invitation at the same moment. Then the peer with the smaller key chooses the
-    /// link. Until a link is joined, the other peer keeps the links on which it waits for an answer, because the
-    /// acceptance may still arrive there.
+    /// link. The other peer keeps its links until one of them is joined, because the acceptance may still arrive on
+    /// them.
     private mutating func abandonInvitation(of member: MemberID, at now: Duration) {
         guard self[member]?.phase.isInviting == true else { return }
         for id in linkIDs(of: member) {
@@ -116,14 +117,14 @@ extension PeerMesh {
         for id in linkIDs(of: member) where links[id]?.phase == .dialing { close(id) }
     }
 
-    // Frames
+    // Handling frames about invitations
 
     mutating func handleInvite(_ payload: [UInt8], on id: LinkID, _ link: Boxed<Link>, at now: Duration) throws {
         guard let hello = link.hello, !link.isDialler, hello.handle != .none, hello.target == nil else {
             throw PeerReason.protocolViolation
         }
-        // A repeated INVITE must not extend the time for the answer. It must not end the link either: the program would
-        // still be asked about the invitation.
+        // If the peer repeats INVITE, ignore the repetition. It must not extend the time for the answer. It must not
+        // end the link either, because the program is still deciding about the invitation.
         guard !invitations.isPending(id) else { return }
         let key = hello.peer.key
         let context = try PeerBodies.context(payload)
@@ -133,8 +134,8 @@ extension PeerMesh {
             $0.members[key]?.handle == hello.handle && $0.members[key]?.phase.isConnected == true
         }
         guard !isMember else { throw PeerReason.duplicate }
-        // The peer sent this invitation before it accepted this side's invitation. Ignore the invitation: the peer
-        // itself ends the link that carried it.
+        // The peer sent this invitation before it accepted the invitation from this side, so it is no longer needed.
+        // The peer itself ends the link on which the invitation arrived.
         guard !isJoining(key, hello.handle) else { return }
         let pending = InvitationMachine.Pending(
             link: id, peer: hello.peer, context: context, service: service,
@@ -165,15 +166,16 @@ extension PeerMesh {
             handle != .none
         else { throw PeerReason.protocolViolation }
         guard found.phase.isInviting else {
-            // Meanwhile another member has announced the peer. Both sides may now have several links between the same
-            // two sessions, and one of them is chosen.
+            // Another member has announced the peer in the meantime. Several links may now connect the same two
+            // sessions, and one of them is chosen.
             guard found.handle == handle else { throw PeerReason.duplicate }
             return startJoining(id, member, at: now)
         }
         guard sessions[member.session]?.hasRoom(for: member.peer) == true else { throw PeerReason.full }
         self[member]?.handle = handle
         startJoining(id, member, at: now)
-        // Both sides invited, and the peer accepted this side's invitation: withdraw the question to the program.
+        // Both sides invited each other, and the peer accepted this side's invitation. So withdraw the question that
+        // asks the program about the peer's invitation.
         guard let question = invitations.asked(from: member.peer), let pending = invitations.answered(question) else {
             return
         }
@@ -195,10 +197,10 @@ extension PeerMesh {
         restartOwnInvitations(to: pending.peer.key, at: now)
     }
 
-    // Both sides invite each other
+    // Handling invitations that both sides send to each other
 
-    /// Parks this side's invitation, which could not be delivered, until this side's program answers the peer's
-    /// invitation. Returns `false` if the peer has not invited.
+    /// Suspends an invitation that this side could not deliver. It continues after the local program has answered the
+    /// invitation from the same peer. Returns `false` if the peer has sent no invitation.
     mutating func parkBehindPeer(_ member: MemberID) -> Bool {
         guard case .inviting(var invitation) = self[member]?.phase, invitations.asked(from: member.peer) != nil else {
             return false
@@ -208,7 +210,8 @@ extension PeerMesh {
         return true
     }
 
-    /// Dials parked invitations again, because the peer's invitation ended without an answer.
+    /// Dials again for this side's invitations to the peer. They were put aside because the peer had also sent an
+    /// invitation. That invitation has ended without an answer.
     mutating func restartOwnInvitations(to peer: PeerKey, at now: Duration) {
         for member in ownInvitations(to: peer) {
             guard case .inviting(var invitation) = self[member]?.phase, invitation.isParked else { continue }

@@ -1,13 +1,12 @@
 extension PeerMesh {
-    /// Begins to join a member on a link. Both sides show certificates. Each side sends `CERTIFIED` when it accepts the
-    /// other side's certificates.
+    /// Begins to join a member over a link. Both sides send their certificates. Each side sends `CERTIFIED` when it
+    /// accepts the certificates of the other side.
     ///
-    /// If several links connect the two sessions, the peer with the smaller key chooses one and sends `CERTIFIED` only
-    /// there.
+    /// Several links may connect the two sessions. The peer with the smaller key then chooses one link, and sends
+    /// `CERTIFIED` only on that link.
     mutating func startJoining(_ id: LinkID, _ member: MemberID, at now: Duration) {
         guard let found = self[member], !found.phase.isConnected else { return end(id, .duplicate, at: now) }
-        // Several announced peers may try to join at the same time. End the link if the session has no space for
-        // another peer.
+        // Several peers that were announced may try to join at the same time. If the session is full, end this link.
         guard found.phase.countsAsMember || sessions[member.session]?.hasRoom(for: member.peer) == true else {
             return end(id, .full, at: now)
         }
@@ -32,7 +31,8 @@ extension PeerMesh {
         if links[id]?.consent.claim != nil { judgeClaim(on: id, member, at: now) }
     }
 
-    /// Sends the peer a session's certificate chain, and the signature requested by ``PeerAction/sign(_:_:_:)``.
+    /// Sends the session's certificate chain to the peer, with the signature that ``PeerAction/sign(_:_:_:)``
+    /// requested.
     package mutating func certify(_ id: LinkID, chain: [[UInt8]], proof: [UInt8], at now: Duration) {
         guard links[id]?.phase == .joining, links[id]?.consent.hasShown == false else { return }
         show(chain, proof, on: id, at: now)
@@ -46,7 +46,8 @@ extension PeerMesh {
         if let member = links[id]?.member { approveIfJudged(id, member, at: now) }
     }
 
-    /// Returns the bytes for a certificate's key to sign. Role and TLS exporter make a signature useless on other connections.
+    /// Returns the bytes that a certificate's key must sign. They contain the signer's role and the TLS exporter value.
+    /// A signature is therefore useless on any other connection.
     private func certificateMessage(_ id: LinkID, isOwn: Bool) -> [UInt8] {
         guard let link = links[id], let facts = link.facts else { return [] }
         let role: UInt8 = link.isDialler == isOwn ? 1 : 2
@@ -63,15 +64,16 @@ extension PeerMesh {
         let fields = try PeerFields(payload)
         let message = certificateMessage(id, isOwn: false)
         links[id]?.consent.claim = CertificateClaim(chain: fields.all(1), proof: fields[2] ?? [], message: message)
-        // The dialler may send its certificate before a member has announced the dialler. Then `startJoining(_:_:at:)`
-        // handles the certificate later.
+        // The peer that opened the link may send its certificate early, before a member has announced this peer. In
+        // that case, `startJoining(_:_:at:)` later checks the certificate.
         guard link.phase == .joining, let member = link.member else { return }
         judgeClaim(on: id, member, at: now)
     }
 
-    /// Asks the program to judge the peer's certificates, once per member. If ``SessionOptions/judges`` is `false`, or
-    /// the program has already accepted the peer, asks no question and sends `CERTIFIED` once both certificates were
-    /// exchanged.
+    /// Asks the program to judge the peer's certificates, but only once for each member.
+    ///
+    /// Asks no question if ``SessionOptions/judges`` is `false`, or if the program has already accepted the peer. In
+    /// these cases, sends `CERTIFIED` as soon as both certificates were exchanged.
     private mutating func judgeClaim(on id: LinkID, _ member: MemberID, at now: Duration) {
         guard sessions[member.session]?.options.judges == true, self[member]?.consent.judgement == nil else {
             return approveIfJudged(id, member, at: now)
@@ -81,9 +83,10 @@ extension PeerMesh {
         actions.append(.judge(member, claim))
     }
 
-    /// Passes the program's answer to ``PeerAction/judge(_:_:)``.
+    /// Handles the program's answer to the action ``PeerAction/judge(_:_:)``.
     package mutating func judge(_ member: MemberID, accepts: Bool, at now: Duration) {
-        // The member may have left the joining phase meanwhile, because another link was chosen. The answer still counts.
+        // In the meantime, the member may have left the joining phase, because another link was chosen. The program's
+        // answer is used in this case too.
         guard let found = self[member], !found.phase.isConnected, found.consent.isJudging,
             found.consent.judgement == nil
         else { return }
@@ -111,7 +114,7 @@ extension PeerMesh {
         joinIfComplete(id, member, at: now)
     }
 
-    /// Makes the peer a member once both sides sent `CERTIFIED`, and closes its other links.
+    /// Makes the peer a member when both sides have sent `CERTIFIED`. Closes the peer's other links.
     private mutating func joinIfComplete(_ id: LinkID, _ member: MemberID, at now: Duration) {
         guard let link = links[id], link.consent.isApproved, link.consent.hasApproved, let facts = link.facts,
             var found = self[member], !found.phase.isConnected

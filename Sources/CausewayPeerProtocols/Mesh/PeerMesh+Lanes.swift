@@ -1,11 +1,12 @@
 extension PeerMesh {
-    /// Returns the token for a resource lane, a connection that carries only resource bytes. The token binds it to the
-    /// member's first control link and to its own TLS connection.
+    /// Returns the token that a peer must send to open a resource lane. A resource lane is a connection that carries
+    /// only the bytes of resources. The token binds the lane to the member's first control link, and to the lane's own
+    /// TLS connection.
     private static func laneToken(_ exporter: [UInt8], _ facts: LinkFacts) -> [UInt8] {
         PeerDigest.hmac(key: exporter, Array("cw-peers/1 lane".utf8) + facts.exporter)
     }
 
-    /// Sends `LANE` on a dialled link. From then on, the link is a resource lane: it carries only resource bytes.
+    /// Sends `LANE` on a dialled link. From then on, the link carries only resource bytes.
     mutating func openLane(_ id: LinkID, _ facts: LinkFacts, at now: Duration) {
         guard let member = links[id]?.member, let found = self[member], let handle = found.handle,
             found.phase.isConnected,
@@ -27,9 +28,10 @@ extension PeerMesh {
         restartParts(of: member, at: now)
     }
 
-    /// Handles a `LANE` frame. On a control link that this side dialled, the peer asks this side to open a resource
-    /// lane (a connection for resource bytes). On a new link, `LANE` is the first frame and makes the link a resource
-    /// lane.
+    /// Handles a `LANE` frame.
+    ///
+    /// On a control link that this side dialled, the peer asks this side to open a connection for resource bytes. On a
+    /// new link, `LANE` is the first frame and turns the link into such a connection.
     mutating func handleLane(_ payload: [UInt8], on id: LinkID, _ link: Boxed<Link>, at now: Duration) throws {
         if link.phase == .joined {
             guard let member = link.member, let found = self[member] else { return }
@@ -51,8 +53,8 @@ extension PeerMesh {
         laneReady(id, MemberID(session, peer), at: now)
     }
 
-    /// Dials a resource lane (a connection for resource bytes) if this side dialled the control link. Otherwise asks
-    /// the peer to dial one.
+    /// Obtains a connection for resource bytes. If this side dialled the control link, it dials the connection.
+    /// Otherwise it asks the peer to dial.
     private mutating func needLane(_ member: MemberID, at now: Duration) {
         guard let found = self[member], found.phase.isJoined, found.lanes.ready.isEmpty, !found.lanes.isUnavailable
         else { return }
@@ -69,8 +71,9 @@ extension PeerMesh {
         dial(member, .lane, at: now)
     }
 
-    /// Schedules a resource's bytes on the member's resource lanes (connections for resource bytes). Without one,
-    /// schedules the bytes on the control link and requests a resource lane.
+    /// Schedules a resource's bytes on the connections to the member that carry only resource bytes.
+    ///
+    /// If there is no such connection, schedules the bytes on the control link and requests a resource connection.
     mutating func activateParts(of member: MemberID, _ number: UInt16, at now: Duration) {
         let hasLane = self[member]?.lanes.ready.isEmpty == false
         sessions[member.session]?.members[member.peer]?.traffic?.activatePart(number, onLane: hasLane)
@@ -84,8 +87,10 @@ extension PeerMesh {
         }
     }
 
-    /// Handles a resource lane (a connection for resource bytes) that broke or could not be dialled. If it broke after
-    /// it was ready, this side requests missing bytes again for the resources that it receives.
+    /// Handles the failure of a resource lane, which is a connection for resource bytes. The connection broke, or could
+    /// not be established.
+    ///
+    /// If it broke after it was ready, this side requests missing bytes again for the resources that it receives.
     mutating func laneEnded(_ id: LinkID, _ member: MemberID, at now: Duration) {
         guard let found = self[member] else { return }
         let wasReady = self[member]?.lanes.ready.remove(id) != nil

@@ -1,8 +1,8 @@
-/// How a link ended. The member's grace time depends on it.
+/// How a link to a member ended. This determines how long the session waits for a replacement link.
 enum LinkFate: Sendable {
     case closedByPeer
     case failed
-    /// One side sent BYE or violated the protocol: the link is not replaced.
+    /// One side sent BYE or violated the protocol. No new link replaces this link.
     case ended
 }
 
@@ -21,8 +21,8 @@ extension PeerMesh {
         }
     }
 
-    /// Updates the invitation and the member of a link that has ended. The link was removed, or is being closed
-    /// (``LinkMachine/Phase/leaving(_:)``).
+    /// Updates the invitation and the member that belong to a link that has ended. The link was already removed, or is
+    /// being closed (``LinkMachine/Phase/leaving(_:)``).
     mutating func linkGone(_ id: LinkID, _ link: Boxed<Link>, _ fate: LinkFate, _ reason: PeerReason, at now: Duration)
     {
         if let (invitation, pending) = invitations.removed(id) {
@@ -36,11 +36,12 @@ extension PeerMesh {
             guard found.link == id else { return }
             breakMember(member, fate, reason, at: now)
         case .joining:
-            // The member stays if this link was not chosen and another link may still be chosen.
+            // If this link is not the chosen link, the other side may still choose another link to the same member. The
+            // member then stays.
             let hasOther = links.contains { $0.key != id && $0.value.member == member && $0.value.phase == .joining }
             guard found.link == id || !hasOther, !found.phase.isConnected else { return }
-            // The peer, which has the smaller key, ended this link because it chose another link to this side. That
-            // link has not arrived here yet: wait for it.
+            // The peer has the smaller key, so it chooses the link. It ended this link because it chose another one.
+            // That link has not arrived here yet, so wait for it.
             guard reason != .duplicate else { return awaitChosenLink(member, at: now) }
             fail(member, reason, at: now)
         case .greeting, .lobby: if link.isDialler { attemptEnded(id, link, member, found, reason, at: now) }
@@ -48,7 +49,7 @@ extension PeerMesh {
         }
     }
 
-    /// A dialled link ended before it was joined.
+    /// Handles the end of a dialled link that had not joined the session.
     private mutating func attemptEnded(
         _ id: LinkID, _ link: Boxed<Link>, _ member: MemberID, _ found: Boxed<Member>, _ reason: PeerReason,
         at now: Duration
@@ -61,7 +62,8 @@ extension PeerMesh {
         case (.introduction, .expected): retryExpected(member, reason, at: now)
         case (.resumption, .joined), (.resumption, .suspended):
             guard found.repair.dial == id else { return }
-            // A BYE from the peer means that the peer has ended this membership.
+            // `lost` means that the dial failed. With any other reason, the peer has sent BYE and has ended this
+            // membership.
             if reason == .lost { retryResumption(of: member, at: now) } else { fail(member, .lost, at: now) }
         default: break
         }
@@ -84,14 +86,15 @@ extension PeerMesh {
     /// Schedules the next dial for a replacement link.
     private mutating func retryResumption(of member: MemberID, at now: Duration) {
         self[member]?.repair.schedule(at: now)
-        // This side has reported its count of received frames, and has ignored the frames that arrived on the old link
-        // afterwards. Only a new replacement link retransmits them.
+        // This side has reported how many frames it has received. After that report, it ignored the frames that arrived
+        // on the old link. The peer retransmits these frames only on a new replacement link.
         guard let old = self[member]?.link, links[old]?.isSuperseded == true else { return }
         close(old)
         breakMember(member, .failed, .lost, at: now)
     }
 
-    /// Waits up to 10 s for the link that the peer with the smaller key has chosen.
+    /// Waits up to 10 s for the link that the other peer has chosen. Of two peers, the peer with the smaller key
+    /// chooses the link.
     private mutating func awaitChosenLink(_ member: MemberID, at now: Duration) {
         guard let handle = self[member]?.handle else { return fail(member, .lost, at: now) }
         self[member]?.link = nil
@@ -101,11 +104,11 @@ extension PeerMesh {
         joinHeldLinks(of: member, handle, at: now)
     }
 
-    /// Dials an expected member again after one second, until its deadline.
+    /// Dials an expected member again after one second, until the deadline for this member.
     private mutating func retryExpected(_ member: MemberID, _ reason: PeerReason, at now: Duration) {
         guard case .expected(var expectation) = self[member]?.phase else { return }
-        // The peer, whose key is smaller, chose another link between the two sessions. This side has not accepted that
-        // link yet.
+        // The peer has the smaller key. So the peer chose the link that stays between the two sessions. This side has
+        // not accepted that link yet. Wait for it.
         guard reason != .duplicate else { return }
         guard reason == .lost || reason == .unreachable || reason == .timedOut, now < expectation.deadline else {
             return fail(member, reason, at: now)
@@ -114,7 +117,8 @@ extension PeerMesh {
         self[member]?.phase = .expected(expectation)
     }
 
-    /// Suspends a member whose control link broke. If BYE or a protocol violation ended the link, ends the membership.
+    /// Handles the loss of a member's control link. The member is suspended, so that it can reconnect. If the link
+    /// ended with BYE or with a protocol violation, the membership ends instead.
     private mutating func breakMember(_ member: MemberID, _ fate: LinkFate, _ reason: PeerReason, at now: Duration) {
         self[member]?.link = nil
         let grace: Duration
@@ -133,8 +137,8 @@ extension PeerMesh {
         }
     }
 
-    /// Ends a membership: reports the end of the member's resources and streams, then the member's new state. No later
-    /// event refers to the member.
+    /// Ends a membership. First reports the end of the member's resources and streams, and then the member's new state.
+    /// No later event concerns this member.
     mutating func fail(_ member: MemberID, _ reason: PeerReason, farewell: Bool = false, at now: Duration) {
         guard var found = self[member] else { return }
         self[member] = nil

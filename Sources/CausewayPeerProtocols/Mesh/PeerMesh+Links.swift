@@ -1,7 +1,8 @@
 internal import DequeModule
 
 extension PeerMesh {
-    /// Reports an accepted connection after the TLS handshake. Returns `nil` if a limit requires it to be closed.
+    /// Reports an accepted connection after its TLS handshake. Returns `nil` if the caller must close the connection
+    /// because a limit is reached.
     package mutating func accepted(_ facts: LinkFacts, at now: Duration) -> LinkID? {
         var (count, sameAddress) = (0, 0)
         for link in links.values where link.isStranger {
@@ -18,11 +19,13 @@ extension PeerMesh {
         return id
     }
 
-    /// Returns an accepted link that can be closed to make space for a new one; `nil` if there is no candidate. Chooses
-    /// the address with the most candidates, and returns the oldest candidate from this address.
+    /// Returns an accepted link that can be closed to make space for a new link; `nil` if there is no candidate.
     ///
-    /// - Parameter leaving: If `true`, the candidates are links that are being closed already. Otherwise, they are
-    ///   links that have not begun to join a session and have no pending invitation.
+    /// An address may have several candidates. This method chooses the address that has the most, and returns its
+    /// oldest candidate.
+    ///
+    /// - Parameter leaving: If `true`, the candidates are the links that are already being closed. If `false`, the
+    ///   candidates are links that have not begun to join a session and have no pending invitation.
     private func crowdedStranger(in leaving: Bool) -> LinkID? {
         var counts: [[UInt8]: (count: Int, oldest: LinkID)] = [:]
         for (id, link) in links where !link.isDialler {
@@ -42,19 +45,20 @@ extension PeerMesh {
     package mutating func dialSucceeded(_ id: LinkID, _ facts: LinkFacts, at now: Duration) {
         guard let link = links[id], link.phase == .dialing, let member = link.member else { return }
         guard member.peer.matches(fingerprint: facts.fingerprint) else {
-            // Another peer uses the address now.
+            // The certificate shows that another peer now uses this network address.
             return dialFailed(id, at: now)
         }
         links[id]?.facts = facts
         links[id]?.machine.enter(.greeting, at: now)
         guard link.purpose != .lane else { return openLane(id, facts, at: now) }
-        // HELLO reports the number of frames received on the old link. The peer sends all later frames again on the new
-        // link. Ignore them on the old link, or they would be delivered twice.
+        // From now on, drop frames that arrive on the old link. The HELLO frame states how many frames have arrived
+        // there. The peer then sends all later frames again on the new link. Without the drop, these frames would be
+        // delivered twice.
         if link.purpose == .resumption, let old = self[member]?.link { links[old]?.isSuperseded = true }
         sendHello(id, target: target(of: link, member), at: now)
     }
 
-    /// Reports that a dial failed or was refused.
+    /// Reports that a dial (an attempt to connect) failed or was refused.
     package mutating func dialFailed(_ id: LinkID, at now: Duration) {
         guard let link = links[id], link.phase == .dialing || link.facts == nil else { return }
         close(id)
@@ -82,9 +86,10 @@ extension PeerMesh {
         announce(id, at: now)
     }
 
-    /// Ends the control link of a member that does not read what this side sends, although it sends frames itself, at
-    /// least PING. Input on a connection for resource bytes counts too, because each gap in a file causes a frame for
-    /// the control link.
+    /// Ends the control link of a member that sends frames but does not read the frames from this side.
+    ///
+    /// A member that does not read still sends at least PING frames, so its input reveals the problem. Input on a
+    /// connection for resource bytes counts too: each gap in a file causes a frame for the control link.
     private mutating func endIfUnread(_ id: LinkID, at now: Duration) {
         guard let member = links[id]?.member, let control = self[member]?.link,
             control == id || links[id]?.phase == .lane, self[member]?.traffic?.exceedsControlLimit == true
@@ -100,11 +105,14 @@ extension PeerMesh {
         linkGone(id, link, how == .failed ? .failed : .closedByPeer, .lost, at: now)
     }
 
-    /// Removes and returns a link's next bytes; `nil` if there are none until the next ``PeerAction/output(_:)``.
+    /// Removes and returns the next bytes to send on a link; `nil` if there are none.
+    ///
+    /// After `nil`, the action ``PeerAction/output(_:)`` reports when there are bytes again.
     ///
     /// - Parameters:
     ///   - id: The link.
-    ///   - limit: The approximate number of bytes. Whole frames are returned, at least one, so the result may exceed it by up to 256 KiB.
+    ///   - limit: The approximate number of bytes. The result contains whole frames, at least one, so it may exceed the
+    ///     limit by up to 256 KiB.
     ///   - now: The current time.
     package mutating func takeOutput(_ id: LinkID, atMost limit: Int, at now: Duration) -> [UInt8]? {
         var bytes: [UInt8] = []
@@ -124,13 +132,15 @@ extension PeerMesh {
         case .lane:
             guard let member = link.member else { return nil }
             let frame = sessions[member.session]?.members[member.peer]?.traffic?.nextLaneFrame(&actions)
-            // After a resource's final PART, DONE is sent on the control link.
+            // This frame may be the last PART frame of a resource. In that case, a DONE frame must follow on the
+            // control link.
             if frame != nil { announce(member, at: now) }
             return frame
         case .leaving:
             var ignored: Deque<PeerAction> = []
             if let frame = links[id]?.output.farewell?.nextFrame(at: now, &ignored) { return frame }
-            // The remaining output is sent after an acknowledgment, or is dropped when the link's time limit ends.
+            // The remaining output is sent only after the peer's acknowledgment. If the acknowledgment does not come
+            // before the link's time limit, this output is dropped.
             if links[id]?.output.farewell?.awaitsAcknowledgment == true { return nil }
             links[id]?.output.farewell = nil
             return links[id]?.output.nextLast()
@@ -138,7 +148,7 @@ extension PeerMesh {
         }
     }
 
-    // Internal
+    // Internal functions
 
     mutating func newLinkID() -> LinkID {
         lastLink += 1
@@ -150,8 +160,8 @@ extension PeerMesh {
         announce(id, at: now)
     }
 
-    /// Notifies the network code that a link has output. Does nothing if the network code was notified earlier and has
-    /// not taken all output yet.
+    /// Tells the network code that a link has output. If the network code knows this and has not taken all output yet,
+    /// does nothing.
     mutating func announce(_ id: LinkID, at now: Duration) {
         guard let link = links[id], !link.output.isAnnounced, hasOutput(id, link, at: now) else { return }
         links[id]?.output.isAnnounced = true
@@ -170,15 +180,15 @@ extension PeerMesh {
         }
     }
 
-    /// Notifies the network code of a member's output on its control link and on its connections for resource bytes.
+    /// Tells the network code that a member has output, on its control link and on its connections for resource bytes.
     mutating func announce(_ member: MemberID, at now: Duration) {
         guard let found = self[member] else { return }
         if let link = found.link { announce(link, at: now) }
         for lane in found.lanes.ready.sorted() { announce(lane, at: now) }
     }
 
-    /// A member's links, the oldest first. A dictionary's order differs between equal meshes, so their actions would
-    /// have another order too.
+    /// Returns the links to a member, oldest first. The order of a dictionary can differ between equal meshes, so
+    /// unsorted links would lead to actions in different orders.
     func linkIDs(of member: MemberID) -> [LinkID] { links.keys.filter { links[$0]?.member == member }.sorted() }
 
     /// Removes a link and closes its connection.
@@ -199,15 +209,15 @@ extension PeerMesh {
         announce(id, at: now)
     }
 
-    /// Closes the oldest leaving link if there are too many. A program whose invitations fail at once can dial faster
-    /// than its links end.
+    /// If too many links are ending, closes the oldest of them. Without this limit, a program whose invitations fail at
+    /// once could open links faster than they end.
     private mutating func makeRoomForGoodbye() {
         let leaving = links.filter { $0.value.isDialler && $0.value.machine.isLeaving }.keys
         guard leaving.count >= PeerLimits.goodbyes, let oldest = leaving.min() else { return }
         close(oldest)
     }
 
-    /// Ends a link with a reason, and updates its member.
+    /// Ends a link for the given reason. Also updates the member to which the link belongs.
     mutating func end(_ id: LinkID, _ reason: PeerReason, at now: Duration) {
         guard let link = links[id], !link.machine.isLeaving else { return }
         leave(id, reason, at: now)

@@ -1,8 +1,10 @@
 extension PeerMesh {
-    /// Moves a member to a new control link. Both sides retransmit the frames that the other side has not received.
+    /// Moves a member to a new control link. Each side then retransmits the frames that the other side has not
+    /// received.
     mutating func resume(_ id: LinkID, _ member: MemberID, from received: UInt64, at now: Duration) throws(PeerReason) {
         guard let found = self[member], let traffic = found.traffic else { throw .left }
-        // This HELLO is outdated: it counts fewer received frames than the peer has acknowledged over a later link.
+        // Refuse this HELLO frame, because it is outdated. The peer has already acknowledged more frames, over a later
+        // link, than the frame counts as received.
         guard received >= traffic.queue.log.acknowledged else { throw .duplicate }
         if let old = found.link, old != id {
             links[old]?.member = nil
@@ -36,9 +38,11 @@ extension PeerMesh {
         dial(member, .resumption, at: now)
     }
 
-    /// Reports a network change. All control links and all ready DTLS connections for unreliable messages are probed. A
-    /// control link that broke, or that was silent for a second, is replaced now if this side dialled the first control
-    /// link.
+    /// Reports a network change to the mesh. The mesh probes all control links, and all ready DTLS connections for
+    /// unreliable messages.
+    ///
+    /// The mesh replaces a control link immediately if the link broke or was silent for a second. Only the side that
+    /// dialled the first control link does this.
     package mutating func networkChanged(at now: Duration) {
         for member in allMembers() {
             guard let found = self[member], found.phase.isConnected else { continue }
@@ -48,8 +52,8 @@ extension PeerMesh {
             let lastHeard = found.link.flatMap { links[$0]?.machine.lastHeard }
             let isSilent = lastHeard.map { now - $0 >= .seconds(1) } ?? true
             guard found.repair.isDialler, isSilent else { continue }
-            // Close a pending dial, even if HELLO was already sent on it. Otherwise two replacements for the link would
-            // compete with different frame counts.
+            // Close a pending dial, which is an attempt to connect, even if HELLO was already sent on it. Otherwise
+            // this dial and the next one would compete as replacement links, with different counts of received frames.
             if let dial = found.repair.dial { close(dial) }
             self[member]?.repair.reset()
             self[member]?.repair.schedule(at: now)

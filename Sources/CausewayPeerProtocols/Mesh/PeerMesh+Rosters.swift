@@ -1,6 +1,7 @@
 extension PeerMesh {
-    /// Announces all members to a member that joined, and announces the new member to all others. Every join is
-    /// announced, so the mesh becomes complete in any order of joins.
+    /// Sends the list of all members to a new member, and announces the new member to all others.
+    ///
+    /// Every member that joins is announced in this way. So the mesh becomes complete in any order of joins.
     mutating func tellMembers(about member: MemberID, at now: Duration) {
         guard let session = sessions[member.session] else { return }
         let others = session.members.filter { $0.key != member.peer && $0.value.phase.isConnected }
@@ -45,8 +46,8 @@ extension PeerMesh {
         }
     }
 
-    /// Handles `GONE`: a member reports that another peer left. This ends only an attempt to connect to that peer. A
-    /// connected peer stays, because this side's own link is better evidence.
+    /// Handles a `GONE` frame, in which a member reports that another peer left. The frame can only end an attempt to
+    /// connect to that peer. A peer that is already connected stays, because this side has its own link to it.
     private mutating func handleGone(_ fields: PeerFields, _ session: SessionID, at now: Duration) throws {
         let id: UInt64 = try fields.require(try fields.integer(1), "peer id")
         guard fields[4]?.last == PeerReason.left.rawValue, let digest = fields[2], digest.count == 16 else { return }
@@ -58,9 +59,10 @@ extension PeerMesh {
         fail(member, .left, at: now)
     }
 
-    /// Handles an announced member: connects to the member, or waits for the member to dial.
+    /// Handles the announcement of a new member by another member. Connects to the new member, or waits until the new
+    /// member connects.
     ///
-    /// - Returns: Why the member is refused; `nil` if it is expected now, or was known before.
+    /// - Returns: Why the new member is refused; `nil` if this peer now expects it or already knew it.
     @discardableResult
     mutating func learn(
         _ entry: RosterEntry, _ session: SessionID, token: [UInt8]? = nil, at now: Duration
@@ -68,7 +70,8 @@ extension PeerMesh {
         let member = MemberID(session, entry.key)
         if let reason = refusal(ofInviting: entry.key, at: now) { return reason }
         if let found = self[member] {
-            // This side's own link is better evidence than an announcement. A pending invitation continues.
+            // This host's own link to the peer is better evidence than an announcement by another member. A pending
+            // invitation continues.
             if found.phase.isInviting {
                 sessions[session]?.roster.expect(entry.key, entry.handle)
                 joinHeldLinks(of: member, entry.handle, at: now)
@@ -96,7 +99,8 @@ extension PeerMesh {
         return nil
     }
 
-    /// Lets a peer join on the links that it dialled before a member announced it.
+    /// Lets a peer join that has dialled before another member announced it. The peer joins on the links that it has
+    /// dialled.
     mutating func joinHeldLinks(of member: MemberID, _ expected: SessionHandle, at now: Duration) {
         guard let handle = sessions[member.session]?.handle else { return }
         for id in links.keys.sorted() {
@@ -117,13 +121,15 @@ extension PeerMesh {
         dial(member, .introduction, at: now)
     }
 
-    // Custom discovery
+    // Discovery by the program
 
-    /// Returns data that lets another device connect to a session. Pass it over any channel, and call
-    /// ``connect(_:to:data:timeout:at:)`` with the other device's data.
+    /// Returns data with which another device can connect to a session.
     ///
-    /// A session remembers the 128 peers for which this method was called last. Data for an earlier peer is refused
-    /// with ``PeerReason/notVerified``.
+    /// Send the data to the other device over any channel. When the other device's data arrives, pass it to
+    /// ``connect(_:to:data:timeout:at:)``.
+    ///
+    /// A session remembers the 128 peers for which this method was called last. If data was made for an earlier peer,
+    /// the session refuses it with ``PeerReason/notVerified``.
     ///
     /// - Returns: The data; `nil` if the session is closed.
     package mutating func connectionData(_ session: SessionID, for peerID: UInt64) -> [UInt8]? {

@@ -15,8 +15,8 @@ extension PeerMesh {
 
     private mutating func leave(_ session: SessionID, _ reason: PeerReason, at now: Duration) {
         guard let found = sessions[session] else { return }
-        // Each member gets a BYE from this side. `isLeaving` prevents `GONE` frames, which would report each member as
-        // gone to the others: only this side leaves.
+        // Each member gets a BYE. Only this side leaves, so no `GONE` frames may be sent: they would report the other
+        // members as gone. `isLeaving` prevents them.
         sessions[session]?.isLeaving = true
         for peer in found.members.keys.sorted() { fail(MemberID(session, peer), reason, farewell: true, at: now) }
         sessions[session] = Session(handle: newHandle(), options: found.options, roster: RosterMachine(own: own.key))
@@ -45,10 +45,10 @@ extension PeerMesh {
     /// Returns the session's handle on the wire, for tests and diagnosis.
     package func handle(of session: SessionID) -> SessionHandle? { sessions[session]?.handle }
 
-    /// The number of links, for limit tests.
+    /// The number of links. Tests compare it with the limit.
     package var linkCount: Int { links.count }
 
-    /// Buffered bytes in all links' incomplete frames, for limit tests.
+    /// The number of buffered bytes in the incomplete frames of all links, for limit tests.
     package var bufferedByteCount: Int { links.values.reduce(0) { $0 + $1.reader.bufferedByteCount } }
 
     private mutating func newHandle() -> SessionHandle {

@@ -54,7 +54,7 @@ extension PeerMesh {
         case .joined:
             redialIfDue(member, at: now)
             // An acknowledgment is due. If the network code was already notified of output, it takes the acknowledgment
-            // with that output.
+            // together with that output.
             if let deadline = found.traffic?.queue.deadline, deadline <= now {
                 acknowledge(member, at: now)
             }
@@ -64,7 +64,8 @@ extension PeerMesh {
         }
     }
 
-    /// Moves a due acknowledgment to the link's urgent frames, which clears its deadline.
+    /// If an acknowledgment is due, queues it among the link's urgent frames. The acknowledgment then has no deadline
+    /// any more.
     private mutating func acknowledge(_ member: MemberID, at now: Duration) {
         guard let link = self[member]?.link,
             let frame = sessions[member.session]?.members[member.peer]?.traffic?.queue.acknowledgment(at: now)
@@ -76,13 +77,13 @@ extension PeerMesh {
         guard let link = links[id] else { return }
         switch link.phase {
         case .leaving(let reason):
-            // Drop the output that could not be flushed, and give BYE another half second.
+            // The output was not sent in time, so drop it. Then allow another half second for sending the BYE frame.
             guard links[id]?.output.farewell != nil else { return close(id) }
             links[id]?.output.farewell = nil
             links[id]?.machine.enter(.leaving(reason), at: now)
             announce(id, at: now)
-        // If the dialler's HELLO names no session, the dialler has sent an invitation and waits for an answer.
-        // Otherwise it is already joining and needs no answer.
+        // A peer whose HELLO names no session has sent an invitation and waits for an answer. Any other peer is already
+        // joining and needs no answer.
         case .lobby where !link.isDialler && link.hello?.target == nil:
             send(PeerBodies.reason(.decline, .timedOut), on: id, at: now)
             end(id, .timedOut, at: now)

@@ -1,9 +1,9 @@
-/// Recorded keys, policies, and pairing.
+/// Functions for recorded peer keys, trust policies, and pairing.
 extension PeerMesh {
     /// Sets the policy and the keys recorded earlier. Call it before the first link.
     package mutating func trust(_ known: PeerPins) { pins = known }
 
-    /// The recorded keys.
+    /// All recorded peer keys.
     package var recordedPins: [PinEntry] { pins.all }
 
     /// Records a key for its peer ID. Another key with this ID is then refused.
@@ -12,8 +12,8 @@ extension PeerMesh {
     /// Removes a peer ID's key, so that the next key with this ID is new. Members stay connected.
     package mutating func forget(_ id: UInt64) { pins.forget(id) }
 
-    /// Returns how a key relates to the recorded keys. A peer that proved the pairing secret shown by this side counts
-    /// as paired until the secret expires, unless its ID is recorded with another key.
+    /// Returns how a key relates to the recorded keys. If the peer proved the pairing secret that this side shows, it
+    /// counts as paired until the secret expires. It does not count as paired if its ID is recorded with another key.
     package func standing(of key: PeerKey, at now: Duration) -> PeerStanding {
         let standing = pins.standing(of: key)
         return standing != .changed && pairings.isHolder(key, at: now) ? .paired : standing
@@ -37,7 +37,7 @@ extension PeerMesh {
 
     package mutating func stopExpectingPairing(of key: PeerKey) { pairings.stopExpecting(key) }
 
-    /// Returns the pairing proof for this side's HELLO; empty without a secret.
+    /// Returns the pairing proof for this side's HELLO frame. The proof is empty if there is no secret.
     func pairingProof(_ link: Boxed<Link>, at now: Duration) -> [UInt8] {
         guard let facts = link.facts, let peer = link.peerKey else { return [] }
         let proof = PairingTable.Proof(
@@ -45,9 +45,10 @@ extension PeerMesh {
         return pairings.proof(proof, isProven: link.consent.isPaired, at: now)
     }
 
-    /// Accepts or refuses a peer that has proved its key. If a pairing secret applies to the peer, checks the peer's
-    /// proof of the secret. Otherwise applies the policy. A peer ID that is recorded with another key is always
-    /// refused.
+    /// Accepts or refuses a peer that has proved its key.
+    ///
+    /// A peer ID that is recorded with another key is always refused. If a pairing secret applies to the peer, checks
+    /// the peer's proof of the secret. Otherwise applies the policy.
     mutating func admit(_ hello: Hello, on id: LinkID, _ link: Boxed<Link>, at now: Duration) throws(PeerReason) {
         let key = hello.peer.key
         do throws(PeerReason) {

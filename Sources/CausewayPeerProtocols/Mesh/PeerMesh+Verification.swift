@@ -5,7 +5,7 @@ extension PeerMesh {
         perform(withVerification(member) { $0.start(nonce: nonce) }, member, at: now)
     }
 
-    /// Passes on the result of the user's comparison: whether both codes are equal.
+    /// Reports the result of the user's comparison: whether both codes are equal.
     package mutating func confirm(_ member: MemberID, matches: Bool, at now: Duration) {
         perform(withVerification(member) { $0.confirm(matches: matches) }, member, at: now)
     }

@@ -1,11 +1,11 @@
 internal import CausewayTypes
 internal import DequeModule
 
-/// One local peer's sessions: links, invitations, members, and their messages, streams and resources. Does no I/O.
+/// All sessions of one local peer: links, invitations, members, and their messages, streams and resources. Does no I/O.
 ///
-/// The driver reports network events and program calls, each with the time since any fixed instant. After every call it
-/// performs the actions from ``nextAction()`` in order, and sets one timer for ``deadline``. The driver must serialize
-/// all calls.
+/// The driver reports network events and program calls, each with the time since any fixed instant. After every call,
+/// it performs the actions from ``nextAction()`` in order, and sets one timer for ``deadline``. The driver must make
+/// all calls one after the other.
 package struct PeerMesh: ~Copyable, Sendable {
     /// The local peer.
     package let own: PeerInfo
@@ -14,7 +14,7 @@ package struct PeerMesh: ~Copyable, Sendable {
     var links: [LinkID: Boxed<Link>] = [:]
     var sessions: [SessionID: Session] = [:]
     var invitations = InvitationMachine()
-    /// Recorded keys by peer ID, and the policy.
+    /// The recorded keys by peer ID, and the policy for them.
     var pins = PeerPins()
     var pairings = PairingTable()
     var actions: Deque<PeerAction> = []

@@ -7,19 +7,20 @@ struct Session: Sendable {
     var tokens = ConnectionTokens()
     var isLeaving = false
 
-    /// Whether the session has space for the peer. If the peer has an entry already, that entry is not counted.
+    /// Whether the session has space for this peer. An existing entry of this peer does not count.
     func hasRoom(for peer: PeerKey) -> Bool {
         let others = members.values.count { $0.info.key != peer && $0.phase.countsAsMember }
         return others + 1 < options.limit
     }
 }
 
-/// A peer that is a member, or is about to become one.
+/// A peer in the session, or a peer that may soon join it.
 struct Member: Sendable {
     enum Phase: Sendable {
-        /// This side invited the peer.
+        /// This side has sent the peer an invitation.
         case inviting(Invitation)
-        /// A member announced the peer, or the program passed the peer's connection data.
+        /// The peer is expected to join. Another member has announced it, or the program has passed the peer's
+        /// connection data.
         case expected(Expectation)
         case joining
         case joined
@@ -44,13 +45,15 @@ struct Member: Sendable {
         let context: [UInt8]?
         let service: String
         let deadline: Duration
-        /// Whether the invitation could not be delivered, and waits until this side's program answers the peer's own invitation.
+        /// Whether the invitation could not be delivered and is waiting. The peer has also sent an invitation. The wait
+        /// ends when the local program answers that invitation.
         var isParked: Bool
     }
 
     struct Expectation: Sendable {
         let deadline: Duration
-        /// When to dial; `nil` during a dial, or if the peer dials.
+        /// The time when this side must dial the member. `nil` while a dial is in progress, or if the peer dials
+        /// instead.
         var dialTime: Duration?
         let token: [UInt8]?
     }
@@ -60,8 +63,8 @@ struct Member: Sendable {
     /// The peer's session handle.
     var handle: SessionHandle?
     var endpoints: [PeerEndpoint] = []
-    /// The control link. Before the member joins, only the side with the smaller key sets this: to the link that it
-    /// chose among the links to the member.
+    /// The control link to the member. Before the member joins, only the side with the smaller key sets this property,
+    /// because that side chooses among the links.
     var link: LinkID?
     var traffic: MemberTraffic?
     var lanes = LaneSet()
@@ -69,24 +72,26 @@ struct Member: Sendable {
     var repair = LinkRepair()
     var verification: VerificationMachine?
     var consent = MemberConsent()
-    /// The first control link's TLS exporter value. Keys of DTLS connections, tokens of connections for resource bytes,
-    /// and comparison codes are derived from it, so only the two ends of that link can compute them.
+    /// The TLS exporter value of the first control link to the member.
+    ///
+    /// Only the two ends of that link can compute it. Several values are derived from it: the DTLS connections' keys,
+    /// the tokens for connections that carry resource bytes, and the comparison codes.
     var exporter: [UInt8] = []
 
     init(_ info: PeerInfo, _ phase: Phase) { (self.info, self.phase) = (info, phase) }
 }
 
-/// Questions to the program before the member joins, and the program's answers.
+/// The decision about a peer that is not a member yet: which questions the program was asked, and what it answered.
 struct MemberConsent: Sendable {
-    /// Whether ``MemberState/connecting`` was reported.
+    /// Whether the state ``MemberState/connecting`` was reported to the program.
     var isAnnounced = false
     /// Whether the program was asked (``PeerAction/judge(_:_:)``).
     var isJudging = false
-    /// The program's answer.
+    /// Whether the program accepts the peer; `nil` until the program has answered.
     var judgement: Bool?
 }
 
-/// A member's resource lanes: links that carry only resource bytes.
+/// The links to one member that carry only resource bytes.
 struct LaneSet: Sendable {
     var ready: Set<LinkID> = []
     var dialing: LinkID?
@@ -94,13 +99,14 @@ struct LaneSet: Sendable {
     /// Whether the peer was asked to dial a resource lane (a connection for resource bytes).
     var isRequested = false
 
-    /// Whether three dials failed, so that resource bytes use the control link.
+    /// Whether resource bytes use the control link. This is the case after three failed dials. A dial is an attempt to
+    /// connect.
     var isUnavailable: Bool { failures >= 3 }
 }
 
-/// State for replacing a broken control link.
+/// The state of the attempts to replace a broken control link to a member.
 struct LinkRepair: Sendable {
-    /// Whether this side dialled the member's first control link. This side then dials all replacements.
+    /// Whether this side dialled the first control link to the member. If so, this side also dials all replacements.
     var isDialler = false
     var dial: LinkID?
     var attempts = 0

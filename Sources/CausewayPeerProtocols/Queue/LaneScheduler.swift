@@ -1,8 +1,9 @@
 internal import DequeModule
 
-/// Shares a link between channels by deficit round robin: each channel sends about the same number of bytes per round.
+/// Shares a link between channels by deficit round robin. In each round, every channel may send about the same number
+/// of bytes.
 struct LaneScheduler<Channel: Hashable & Sendable>: Sendable {
-    /// The number of bytes that each channel may send per round.
+    /// The number of bytes that a channel may send in each round.
     static var quantum: Int { 16 << 10 }
 
     private var order: Deque<Channel> = []
@@ -17,8 +18,8 @@ struct LaneScheduler<Channel: Hashable & Sendable>: Sendable {
 
     /// Chooses the channel that sends next.
     ///
-    /// - Parameter size: Returns the size of a channel's next frame. If it returns `nil`, the channel has no frame, and
-    ///   is removed.
+    /// - Parameter size: Returns the size of the next frame in a channel. `nil` means that the channel has no frame; it
+    ///   is then removed.
     mutating func next(size: (Channel) -> Int?) -> Channel? {
         while let channel = order.first {
             guard let needed = size(channel) else {
@@ -37,7 +38,7 @@ struct LaneScheduler<Channel: Hashable & Sendable>: Sendable {
         return nil
     }
 
-    /// Returns the next channel with content. Removes the channels without content that precede it.
+    /// Returns the next channel that has content. Channels before it in the order have no content, so they are removed.
     mutating func peek(size: (Channel) -> Int?) -> Channel? {
         while let channel = order.first {
             if size(channel) != nil { return channel }

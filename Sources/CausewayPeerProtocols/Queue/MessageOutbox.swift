@@ -8,8 +8,9 @@ struct MessageOutbox: Sendable {
     }
 
     private var entries: Deque<Entry> = []
-    /// For each key, the position of the queued message that a new message with this key would replace. The first
-    /// message ever queued has position 0.
+    /// Maps each key to the position of a queued message. A new message with the same key replaces that message.
+    ///
+    /// Positions count from the first message that was ever queued, which has position 0.
     private var replaceable: [String: Int] = [:]
     private var removedCount = 0
     private var offset = 0
@@ -38,7 +39,7 @@ struct MessageOutbox: Sendable {
 
     private func index(of key: String?) -> Int? { key.flatMap { replaceable[$0] }.map { $0 - removedCount } }
 
-    /// The next fragment's size.
+    /// The number of bytes in the next message fragment to send; `nil` if no message waits.
     var nextSize: Int? { entries.first.map { min($0.bytes.count - offset, PeerLimits.framePayload) } }
 
     /// Removes and returns the next fragment.
@@ -56,7 +57,7 @@ struct MessageOutbox: Sendable {
         return (bytes, true)
     }
 
-    /// Drops a message that was sent in part. The peer drops the part that it has received.
+    /// Drops the first message if only a part of it was sent. The peer discards the part that it has received.
     mutating func dropPartial() {
         guard offset > 0, let entry = entries.first else { return }
         byteCount -= entry.bytes.count - offset

@@ -1,12 +1,12 @@
 internal import DequeModule
 
-/// Sent frames that are counted and that the peer has not acknowledged. They are retransmitted if a new link replaces
-/// the control link.
+/// The numbered frames that this side has sent, but that the peer has not acknowledged. When a new link replaces the
+/// control link, this side sends these frames again.
 struct NumberedLog: Sendable {
     private var frames: Deque<PeerFrame> = []
-    /// The number of acknowledged frames, which precede `frames`.
+    /// The number of frames that the peer has acknowledged. These frames are no longer in `frames`.
     private(set) var acknowledged: UInt64 = 0
-    /// Index in `frames` of the next frame to retransmit; `frames.count` if there is none.
+    /// The index in `frames` of the frame to retransmit next. Equals `frames.count` if there is none.
     private var cursor = 0
     private(set) var byteCount = 0
 
@@ -21,7 +21,8 @@ struct NumberedLog: Sendable {
         byteCount += frame.byteCount
     }
 
-    /// Returns the next frame to retransmit after a resumption.
+    /// Returns the next frame that was already sent and must be sent again on the new link. Returns `nil` if there is
+    /// none.
     mutating func nextReplay() -> PeerFrame? {
         guard cursor < frames.count else { return nil }
         cursor += 1
@@ -39,8 +40,8 @@ struct NumberedLog: Sendable {
         return true
     }
 
-    /// Starts to retransmit the frames after number `count`. Returns `false` if the peer cannot have received that
-    /// many.
+    /// Prepares to retransmit all frames after the frame with number `count`. Returns `false` if the peer cannot have
+    /// received that many frames.
     mutating func resume(from count: UInt64) -> Bool {
         guard count >= acknowledged, acknowledge(count) else { return false }
         cursor = 0

@@ -1,25 +1,26 @@
 internal import CausewayTypes
 
-/// Frames that are counted and acknowledged, in both directions: their counts, the acknowledgments, and the
-/// flow-control credit for messages.
+/// The frames that this protocol counts and acknowledges, in both directions.
 ///
-/// The acknowledgment is the only action. It is due at ``deadline``.
+/// For these frames, the type keeps the counts, the acknowledgments, and the flow-control credit for messages. Its only
+/// action is to acknowledge received frames. The acknowledgment is due at ``deadline``.
 struct ReliableQueue: Sendable {
     private(set) var log = NumberedLog()
     private var schedule = AcknowledgmentSchedule()
     private var credit = MessageCredit()
-    /// The number of received frames that are counted and acknowledged.
+    /// How many frames have been received. Includes only the frame types that are counted and acknowledged.
     private(set) var received: UInt64 = 0
 
     var sentCount: UInt64 { log.sent }
     var isReplaying: Bool { log.isReplaying }
     var deadline: Duration? { schedule.deadline }
-    /// Whether frames with content may be sent: less than 4 MiB are unacknowledged. Control frames do not wait.
+    /// Whether frames with content may be sent. They may be sent while less than 4 MiB of sent content is
+    /// unacknowledged. Control frames are always allowed.
     var hasRoom: Bool { log.byteCount < PeerLimits.window }
 
-    // Sending
+    // Sending of frames
 
-    /// Numbers a frame, and keeps it until it is acknowledged.
+    /// Marks a frame as numbered, and keeps it until the peer acknowledges it.
     mutating func record(_ frame: PeerFrame) -> PeerFrame {
         var numbered = frame
         numbered.flags.insert(.numbered)
@@ -32,7 +33,7 @@ struct ReliableQueue: Sendable {
     /// Whether a frame with `count` message bytes may be sent now. `count` can be 0.
     func permits(messageBytes count: Int) -> Bool { hasRoom && credit.permits(count) }
 
-    /// Counts a sent frame's message bytes against the limit that the peer has granted.
+    /// Records that a frame with `count` message bytes was sent. The peer then permits `count` bytes less.
     mutating func sentMessageBytes(_ count: Int) { credit.sent(count) }
 
     // Acknowledgments
@@ -60,7 +61,7 @@ struct ReliableQueue: Sendable {
         return log.resume(from: count)
     }
 
-    // Receiving
+    // Functions that count received frames
 
     mutating func frameArrived(_ byteCount: Int, at now: Duration) {
         received += 1
@@ -71,12 +72,12 @@ struct ReliableQueue: Sendable {
     /// permitted.
     mutating func messageBytesArrived(_ count: Int) -> Bool { credit.arrived(count) }
 
-    /// Counts a complete message, which the program now holds.
+    /// Records the size of a complete message that was delivered to the program.
     mutating func messageDelivered(_ count: Int) { credit.delivered(count) }
 
     /// Counts a message that the program has consumed.
     mutating func consumed(_ count: Int, at now: Duration) {
-        // The peer may be waiting for credit: send an acknowledgment with the new credit at once.
+        // The peer may be waiting for credit. Send an acknowledgment with the new credit at once.
         if credit.consumed(count) { schedule.owe(frames: AcknowledgmentSchedule.frameCount, bytes: 0, at: now) }
     }
 }
@@ -135,7 +136,7 @@ private struct MessageCredit: Sendable {
 
     mutating func delivered(_ count: Int) { outstanding += Self.cost(of: count) }
 
-    /// Counts consumed bytes. Returns whether the peer may be waiting for credit that is now available.
+    /// Counts consumed bytes. Returns `true` if new credit is available and the peer may be waiting for it.
     mutating func consumed(_ count: Int) -> Bool {
         let before = available
         outstanding -= min(outstanding, Self.cost(of: count))

@@ -1,16 +1,18 @@
-/// One member's unreliable messages on its control link. Received messages, also from the DTLS connection, are counted
-/// here until the program has consumed them.
+/// One member's unreliable messages on its control link.
+///
+/// Received messages are counted here until the program has consumed them. This count includes messages from the DTLS
+/// connection.
 struct UnreliableTraffic: Sendable {
     var outbox = MessageOutbox()
     var assembler = MessageAssembler(limit: PeerLimits.unreliableMessage)
     private(set) var heldByteCount = 0
 
-    /// Whether a message may be queued. Otherwise it is dropped.
+    /// Returns whether the queue has room for a message of this size. If it has no room, the message is dropped.
     func hasRoom(for byteCount: Int) -> Bool {
         outbox.isEmpty || outbox.cost + byteCount <= PeerLimits.unreliableMessage
     }
 
-    /// Counts a received message. Returns `false` if it must be dropped, because too many messages wait for the
+    /// Counts a received message. Returns `false` if the message must be dropped, because too many bytes wait for the
     /// program.
     mutating func admit(_ byteCount: Int) -> Bool {
         let cost = byteCount + PeerLimits.messageOverhead
@@ -24,7 +26,8 @@ struct UnreliableTraffic: Sendable {
         heldByteCount = max(0, heldByteCount - byteCount - PeerLimits.messageOverhead)
     }
 
-    /// Continues on a new link. Drops messages that were sent or received only in part on the old link.
+    /// Continues with a new link. Some messages were sent or received only in part on the old link. Drops these
+    /// messages.
     mutating func resume() {
         outbox.dropPartial()
         assembler.reset()

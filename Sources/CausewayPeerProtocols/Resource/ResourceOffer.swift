@@ -1,4 +1,4 @@
-/// A file offer.
+/// An offer to send a file.
 package struct ResourceOffer: Sendable, Equatable {
     /// The file name, without path and control characters.
     package var name: String

@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// A resource's sending side. It reads ahead at most two blocks.
+/// The sending side of one resource. It reads at most two blocks ahead of the data that it has sent.
 struct ResourceSend: Sendable {
     static let block = PeerLimits.partPayload
 
@@ -17,16 +17,17 @@ struct ResourceSend: Sendable {
 
     enum State: Equatable, Sendable { case offered, sending, waiting }
 
-    /// The state of reading from the file. At most one read is pending.
+    /// How far the reading of the file has progressed. At most one read is pending.
     private enum ReadState: Equatable, Sendable {
         case idle, open
-        /// A read is pending, but the receiver requested another file position after the read began. The read's result
-        /// will be ignored.
+        /// The pending read is outdated, because the receiver has requested another file position since it began. Its
+        /// result will be discarded.
         case stale
         case finished
     }
 
-    /// Handles `GET`. `start` is a new start position, or `nil`. `limit` is the offset up to which the sender may send.
+    /// Handles a `GET` frame. `start` is a new start position; `nil` keeps the current position. `limit` is the offset
+    /// up to which the sender may send.
     mutating func requested(from start: UInt64?, limit: UInt64) {
         self.limit = max(self.limit, limit)
         if let start, start != position {
@@ -44,7 +45,7 @@ struct ResourceSend: Sendable {
         read = read == .open || read == .stale ? .stale : .idle
     }
 
-    /// Returns the next file read, if one is needed.
+    /// If a further read of the file is needed, returns its offset and byte count. Otherwise returns `nil`.
     mutating func nextRead() -> (offset: UInt64, count: Int)? {
         guard state == .sending, read == .idle, buffered < Self.block else { return nil }
         read = .open
@@ -95,10 +96,10 @@ struct ResourceSend: Sendable {
 struct ResourceReceive: Sendable {
     let offer: ResourceOffer
     private(set) var state = State.offered
-    /// The file offset for a `GET` that is sent later, when the program has taken more end events; `nil` if no `GET`
-    /// waits.
+    /// The file offset for a delayed `GET`; `nil` if no `GET` is delayed. The `GET` is sent when the program has taken
+    /// more end events.
     var heldOffset: UInt64?
-    /// The file offset of the next byte to arrive.
+    /// The file offset of the next byte that is expected from the sender.
     private(set) var position: UInt64 = 0
     private var consumedCount: UInt64 = 0
     private var granted: UInt64 = 0
@@ -118,8 +119,8 @@ struct ResourceReceive: Sendable {
         return PeerFields().with(1, offset).with(2, granted)
     }
 
-    /// Returns a `GET` payload for the bytes that were lost when a connection for resource bytes or the control link
-    /// broke.
+    /// Returns the payload of a `GET` frame. It requests the bytes that were lost when the control link, or the
+    /// connection for resource bytes, broke.
     mutating func refetch() -> PeerFields? {
         guard state == .receiving else { return nil }
         isRefetching = true
@@ -128,8 +129,8 @@ struct ResourceReceive: Sendable {
 
     enum Part: Equatable, Sendable { case bytes(UInt64, [UInt8]), ignored, gap, tooMuch }
 
-    /// Handles a `PART`. If bytes before this part are missing, a new `GET` requests them once. Further parts are
-    /// ignored until the missing bytes arrive.
+    /// Handles a `PART` frame. If bytes before this part are missing, a new `GET` frame requests them once. Further
+    /// parts are discarded until the missing bytes arrive.
     mutating func arrived(_ offset: UInt64, _ bytes: [UInt8]) -> Part {
         guard state == .receiving, offset == position else {
             return state == .receiving && offset > position && !isRefetching ? .gap : .ignored
@@ -141,8 +142,8 @@ struct ResourceReceive: Sendable {
         return .bytes(offset, bytes)
     }
 
-    /// Counts bytes that the program has stored. Returns a `GET` payload that raises the limit, each time a quarter of
-    /// the flow-control window has become free.
+    /// Counts bytes that the program has stored. When a quarter of the flow-control window has become free, returns a
+    /// `GET` payload that raises the limit.
     mutating func consumed(_ count: Int) -> PeerFields? {
         guard state == .receiving else { return nil }
         consumedCount = min(position, consumedCount + UInt64(max(0, count)))

@@ -1,4 +1,4 @@
-/// One member's resources, in both directions.
+/// The resources that are sent to one member, and those received from this member.
 struct ResourceTransfer: Sendable {
     enum Event: Equatable, Sendable {
         case offered(UInt16, ResourceOffer)
@@ -6,7 +6,7 @@ struct ResourceTransfer: Sendable {
         case complete(UInt16, digest: [UInt8]?)
         case delivered(UInt16)
         case failed(UInt16, PeerReason)
-        /// A frame for the peer.
+        /// A frame to send to the peer.
         case reply(PeerFrame)
         case violation(PeerReason)
     }
@@ -25,7 +25,7 @@ struct ResourceTransfer: Sendable {
 
     private func isOwn(_ number: UInt16) -> Bool { (number % 2 == 1) == isOdd && number != 0 }
 
-    /// Offers a resource. Returns `nil` if 64 offers are open.
+    /// Offers a resource to the peer. Returns `nil` if 64 offers are open.
     mutating func offer(_ offer: ResourceOffer) -> (number: UInt16, frame: PeerFrame)? {
         guard sends.count < PeerLimits.offers else { return nil }
         while sends[next] != nil || next == 0 { next &+= 2 }
@@ -53,8 +53,8 @@ struct ResourceTransfer: Sendable {
         sends[number]?.takeDone().map { PeerFrame(.done, channel: number, fields: $0) }
     }
 
-    /// Returns a `GET`. Returns `nil` if too many resources have ended while the program has not taken their end
-    /// events. In this case, ``endTaken()`` returns the `GET` later.
+    /// Returns a `GET` frame. Returns `nil` if too many resources have ended and the program has not yet taken their
+    /// end events. In this case, ``endTaken()`` returns the `GET` frame later.
     mutating func fetch(_ number: UInt16, from offset: UInt64) -> PeerFrame? {
         guard untaken < PeerLimits.offers else {
             receives[number]?.heldOffset = offset
@@ -63,8 +63,10 @@ struct ResourceTransfer: Sendable {
         return receives[number]?.fetch(from: offset).asGet(number)
     }
 
-    /// Notes that the program has taken the event that reports a resource's end. Returns a `GET` for each resource
-    /// whose request was held back, because too many of these events were not taken yet.
+    /// Records that the program has taken one event for the end of a resource.
+    ///
+    /// While too many such events wait, this side delays its requests for other resources. Returns a `GET` frame for
+    /// each request that no longer needs to wait.
     mutating func endTaken() -> [PeerFrame] {
         untaken = max(0, untaken - 1)
         guard untaken < PeerLimits.offers else { return [] }
@@ -78,19 +80,19 @@ struct ResourceTransfer: Sendable {
         receives[number]?.consumed(count)?.asGet(number)
     }
 
-    /// Returns `DONE` for the sender, because the program has stored the resource.
+    /// Returns a `DONE` frame for the sender, because the program has stored the resource.
     mutating func stored(_ number: UInt16) -> PeerFrame? {
         guard receives[number]?.state == .complete, remove(number) else { return nil }
         return PeerFrame(.done, channel: number)
     }
 
-    /// Returns a `GET` for each resource that is being received, because a connection for resource bytes or the control
-    /// link broke.
+    /// Returns a `GET` frame for each resource that this side is receiving. The caller sends these frames after the
+    /// control link or a connection for resource bytes has broken.
     mutating func refetchAll() -> [PeerFrame] {
         receives.keys.sorted().compactMap { receives[$0]?.refetch()?.asGet($0) }
     }
 
-    /// Removes a resource in either direction. Returns whether it was known.
+    /// Removes a resource that this side is receiving or sending. Returns `true` if there was such a resource.
     mutating func remove(_ number: UInt16) -> Bool {
         guard receives.removeValue(forKey: number) != nil else { return sends.removeValue(forKey: number) != nil }
         untaken += 1
@@ -143,7 +145,8 @@ struct ResourceTransfer: Sendable {
         }
     }
 
-    /// Handles `DONE`: from the sender, all bytes were sent; from the receiver, the file is stored.
+    /// Handles a `DONE` frame. From the sender, it means that all bytes were sent. From the receiver, it means that the
+    /// file is stored.
     private mutating func done(_ frame: PeerFrame) throws(PeerFields.Malformed) -> [Event] {
         let number = frame.channel
         if isOwn(number) {

@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// A stream's sending side.
+/// The state of a stream's sending side.
 struct OutgoingStream: Sendable {
     /// Queued bytes, at most ``PeerLimits/streamWindow``.
     private var buffer: Deque<[UInt8]> = []
@@ -8,7 +8,7 @@ struct OutgoingStream: Sendable {
     private var sent: UInt64 = 0
     private var limit = UInt64(PeerLimits.streamWindow)
     private(set) var isEnding = false
-    /// Whether a write was accepted only in part.
+    /// Whether the latest write was accepted only in part, so that the program waits for space.
     private var wantsSpace = false
 
     var space: Int { isEnding ? 0 : max(0, PeerLimits.streamWindow - buffered) }
@@ -25,11 +25,12 @@ struct OutgoingStream: Sendable {
 
     mutating func end() { isEnding = true }
 
-    /// Whether the program ended the stream and all its bytes were sent, so that the end can be sent.
+    /// Whether the end of the stream can be sent. This is so if the program has ended the stream and all its bytes were
+    /// sent.
     var isDrained: Bool { isEnding && buffered == 0 }
 
-    /// The content size of the next frame, limited by the number of bytes that the peer accepts; `nil` if no frame can
-    /// be sent now.
+    /// The number of content bytes in the stream's next frame; `nil` if no frame can be sent now. A frame contains at
+    /// most as many bytes as the peer still accepts.
     var nextSize: Int? {
         let room = limit > sent ? Int(clamping: limit - sent) : 0
         let size = min(buffered, room, PeerLimits.framePayload)
@@ -52,7 +53,8 @@ struct OutgoingStream: Sendable {
     /// Sets the total number of stream bytes that the peer accepts. A number below the current one is ignored.
     mutating func limitArrived(_ value: UInt64) { limit = max(limit, value) }
 
-    /// Returns the space to report after a partial write, once half the buffer is free.
+    /// Returns the free space in the buffer if it must be reported to the program; otherwise `nil`. It must be reported
+    /// once after a partial write, as soon as half of the buffer is free.
     mutating func spaceToReport() -> Int? {
         guard wantsSpace, space >= PeerLimits.streamWindow / 2 else { return nil }
         wantsSpace = false
@@ -68,14 +70,14 @@ struct IncomingStream: Sendable {
     /// Whether the peer has ended or reset the stream, and the program has not released it yet.
     var hasEnded = false
 
-    /// Counts received bytes. Returns whether the peer respects its window.
+    /// Counts received bytes. Returns whether the peer respects the flow-control window.
     mutating func arrived(_ count: Int) -> Bool {
         received += UInt64(count)
         return received <= granted
     }
 
-    /// Counts consumed bytes. Returns a new limit for the sender each time a quarter of the flow-control window has
-    /// become free, unless the stream has ended.
+    /// Counts bytes that the program has consumed. When a quarter of the flow-control window has become free, returns a
+    /// new limit for the sender. Otherwise, and after the end of the stream, the result is `nil`.
     mutating func consumed(_ count: Int) -> UInt64? {
         guard !hasEnded else { return nil }
         consumedCount = min(received, consumedCount + UInt64(max(0, count)))

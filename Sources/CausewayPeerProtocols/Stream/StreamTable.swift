@@ -1,7 +1,7 @@
 /// One member's streams, in both directions.
 ///
-/// A stream that has ended keeps its number, and counts as open, until the receiving program has released it: its last
-/// bytes may still be unread. The receiver confirms the release with `STREAM_END`, or resets the stream.
+/// A stream that has ended keeps its number and still counts as open, because its last bytes may be unread. It is
+/// released when the receiving program releases it. The receiver then sends `STREAM_END`, or resets the stream.
 struct StreamTable: Sendable {
     enum Event: Equatable, Sendable {
         case opened(UInt16, name: String)
@@ -9,15 +9,15 @@ struct StreamTable: Sendable {
         case ended(UInt16)
         case failed(UInt16, PeerReason)
         case space(UInt16, Int)
-        /// The peer violated the protocol: the link must end with this reason.
+        /// The peer violated the protocol. The link must be ended with this reason.
         case violation(PeerReason)
     }
 
     private(set) var outgoing: [UInt16: OutgoingStream] = [:]
-    /// Outgoing streams that have ended and are not released by the peer yet.
+    /// The numbers of outgoing streams that have ended, but that the peer has not released yet.
     private var unreleased: Set<UInt16> = []
     private var incoming: [UInt16: IncomingStream] = [:]
-    /// Whether this side opens odd numbers.
+    /// Whether this side gives odd numbers to the streams that it opens.
     private let isOdd: Bool
     private var next: UInt16
 
@@ -40,12 +40,13 @@ struct StreamTable: Sendable {
     mutating func write(_ number: UInt16, _ bytes: [UInt8]) -> Int { outgoing[number]?.write(bytes) ?? 0 }
     mutating func end(_ number: UInt16) { outgoing[number]?.end() }
 
-    /// Removes and returns a stream's next frame content.
+    /// Removes and returns the content of an outgoing stream's next frame.
     mutating func next(_ number: UInt16) -> [UInt8]? { outgoing[number]?.next() }
 
     mutating func spaceToReport(_ number: UInt16) -> Int? { outgoing[number]?.spaceToReport() }
 
-    /// Removes an ended stream whose bytes are all sent. Returns whether `STREAM_END` must be sent.
+    /// Removes an outgoing stream that has ended and whose bytes are all sent. Returns whether `STREAM_END` must be
+    /// sent.
     mutating func takeEnd(_ number: UInt16) -> Bool {
         guard outgoing[number]?.isDrained == true else { return false }
         outgoing[number] = nil
@@ -82,7 +83,7 @@ struct StreamTable: Sendable {
         case .streamData:
             guard incoming[frame.channel]?.hasEnded == false else { return unknown(frame.channel) }
             guard incoming[frame.channel]?.arrived(frame.payload.count) == true else { return .violation(.tooMuch) }
-            // Do not report an empty frame, because a peer can send any number of them.
+            // Do not report an empty frame. A peer can send any number of empty frames.
             return frame.payload.isEmpty ? nil : .bytes(frame.channel, frame.payload)
         case .streamEnd: return ended(frame.channel)
         case .streamWindow:
@@ -94,7 +95,8 @@ struct StreamTable: Sendable {
         }
     }
 
-    /// Handles `STREAM_END`: from the sender, no bytes follow; from the receiver, its program has released the stream.
+    /// Handles a `STREAM_END` frame. If the sender of the stream sends it, no more bytes follow. If the receiver sends
+    /// it, the receiver's program has released the stream.
     private mutating func ended(_ number: UInt16) -> Event? {
         if isOwn(number) { return unreleased.remove(number) == nil ? .violation(.protocolViolation) : nil }
         guard incoming[number]?.hasEnded == false else { return unknown(number) }
@@ -105,7 +107,8 @@ struct StreamTable: Sendable {
     /// Handles `STREAM_RESET`. Returns whether the stream was open.
     private mutating func reset(_ number: UInt16) -> Bool {
         if isOwn(number) {
-            // The receiver has released the stream, perhaps before the receiver knew of the stream's end.
+            // A reset of an own stream means that the receiver has released it. The receiver may do this before it
+            // knows that the stream has already ended.
             unreleased.remove(number)
             return outgoing.removeValue(forKey: number) != nil
         }
@@ -124,8 +127,10 @@ struct StreamTable: Sendable {
         return .opened(frame.channel, name: name)
     }
 
-    /// Handles content for an unknown stream. If the peer opened the stream, this side may have reset it while frames
-    /// were in flight, and they are ignored. The peer must not send content for a stream that this side opens.
+    /// Handles content for a stream that does not exist on this side.
+    ///
+    /// The peer may have opened the stream, and this side may have reset it while frames were in transit. Such frames
+    /// are ignored. The peer must not send content for stream number 0, or for a number that only this side may open.
     private func unknown(_ number: UInt16) -> Event? {
         number == 0 || isOwn(number) ? .violation(.protocolViolation) : nil
     }

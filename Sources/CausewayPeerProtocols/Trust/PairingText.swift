@@ -10,7 +10,7 @@
 ///
 /// All characters are in the QR code alphanumeric mode, and need no escape in a URI. Letters may have either case.
 package struct PairingText: Hashable, Sendable {
-    /// The reason why a text is refused.
+    /// The reason why a pairing text is refused.
     package enum Malformed: Error, Equatable, Sendable {
         /// The text has another scheme, or is not a pairing text.
         case foreign
@@ -23,7 +23,7 @@ package struct PairingText: Hashable, Sendable {
     }
 
     package static let secretByteCount = 16
-    /// Maximum length in bytes, without white space around it.
+    /// Maximum length of a pairing text in bytes. White space before and after the text does not count.
     package static let byteCount = 256
     private static let scheme = "CAUSEWAY-PEER:"
     private static let nameLimit = 63
@@ -39,8 +39,10 @@ package struct PairingText: Hashable, Sendable {
     /// When the text expires, in seconds since 1970; below 2^40.
     package let expires: UInt64
 
-    /// Creates a text. Returns `nil` unless the service type is valid, the secret has 16 bytes and the time is below
-    /// 2^40. The name is cut to 63 bytes.
+    /// Creates a pairing text. The name is cut to 63 bytes.
+    ///
+    /// Returns `nil` if the service type is invalid, if the secret does not have 16 bytes, or if the time is 2^40 or
+    /// later.
     package init?(service: String, peer: PeerKey, name: String, secret: [UInt8], expires: UInt64) {
         guard Self.isService(service), secret.count == Self.secretByteCount, expires < 1 << 40 else { return nil }
         (self.service, self.peer, self.secret, self.expires) = (service.lowercased(), peer, secret, expires)

@@ -1,6 +1,6 @@
 /// A policy that decides which peers a node accepts.
 package enum PeerPolicy: Sendable, CaseIterable {
-    /// Accepts every peer. Keys are recorded only while the node exists.
+    /// Accepts every peer. The node records the peers' keys only in memory, until the node ends.
     case any
     /// Trust on first use: a new peer is accepted and recorded.
     case pinned
@@ -10,9 +10,9 @@ package enum PeerPolicy: Sendable, CaseIterable {
     case paired
 }
 
-/// A key's relation to the recorded keys.
+/// How a peer's key relates to the recorded keys.
 package enum PeerStanding: Sendable, Equatable {
-    /// The peer ID is new.
+    /// No key is recorded for the peer ID.
     case unknown
     case pinned
     case paired
@@ -20,9 +20,9 @@ package enum PeerStanding: Sendable, Equatable {
     case changed
 }
 
-/// Recorded keys by peer ID, and the policy's decision about a peer. Does no I/O.
+/// Stores the recorded key of each peer ID, and decides about a peer by the policy. Does no I/O.
 package struct PeerPins: Sendable {
-    /// Maximum number of entries. Beyond it, the oldest entry without pairing is evicted.
+    /// Maximum number of entries. When a new entry exceeds it, the oldest entry without pairing is removed.
     package static let limit = 1_024
 
     package var policy: PeerPolicy
@@ -35,7 +35,7 @@ package struct PeerPins: Sendable {
         (self.policy, self.limit) = (policy, limit)
     }
 
-    /// The entries, oldest first.
+    /// The recorded keys, oldest first.
     package var all: [PinEntry] { order.compactMap { entries[$0] } }
 
     package subscript(id: UInt64) -> PinEntry? { entries[id] }
@@ -51,18 +51,19 @@ package struct PeerPins: Sendable {
         switch (policy, standing(of: key)) {
         case (_, .changed): .identityChanged
         case (.any, _), (.pinned, .pinned), (_, .paired), (.known, .pinned): nil
-        // A key that cannot be recorded is refused: later, another key with the same ID would not be noticed.
+        // Refuse a peer whose key cannot be recorded. Otherwise, another key with the same ID would not be noticed
+        // later.
         case (.pinned, .unknown): hasRoom ? nil : .tooMuch
         case (.known, .unknown), (.paired, .unknown), (.paired, .pinned): .notVerified
         }
     }
 
-    /// Whether another key can be recorded, possibly by evicting an entry without pairing.
+    /// Whether there is room for another key. An entry without pairing may be evicted for it.
     package var hasRoom: Bool { order.count < limit || order.contains { entries[$0]?.isPaired == false } }
 
-    /// Records an entry. Does not replace another key, and does not revoke a pairing.
+    /// Records a peer's key. Does not replace another key, and does not revoke a pairing.
     ///
-    /// - Returns: Whether anything changed, and the evicted entry.
+    /// - Returns: Whether anything changed, and the entry that was evicted.
     package mutating func record(_ entry: PinEntry) -> (isChanged: Bool, evicted: PinEntry?) {
         if let old = entries[entry.key.id] {
             guard old.key == entry.key, entry.isPaired, !old.isPaired else { return (false, nil) }
@@ -81,7 +82,7 @@ package struct PeerPins: Sendable {
         return entries.removeValue(forKey: order.remove(at: index))
     }
 
-    /// Removes a peer ID's entry. The next key with this ID is new.
+    /// Removes the entry for a peer ID. If the peer ID appears again, its key counts as new.
     @discardableResult
     package mutating func forget(_ id: UInt64) -> PinEntry? {
         order.removeAll { $0 == id }

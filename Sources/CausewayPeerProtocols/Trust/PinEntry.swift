@@ -13,7 +13,7 @@ package struct PinEntry: Hashable, Sendable {
     /// Whether the peers proved a pairing secret or their users compared codes.
     package var isPaired: Bool
 
-    /// A malformed text form.
+    /// The error for a text that is not a valid pin entry.
     package struct Malformed: Error, Equatable, Sendable {
         package var message: String
 
@@ -64,7 +64,7 @@ package struct PinEntry: Hashable, Sendable {
         guard bytes.count <= Self.byteCount else { throw Malformed(message: "\(bytes.count) bytes are too many") }
         guard let text = String(validating: bytes, as: UTF8.self) else { throw Malformed(message: "it is not UTF-8") }
         var values: [Substring: Substring] = [:]
-        // Split scalars, not characters: CR LF is one character.
+        // Split Unicode scalars and not characters, because CR LF is a single character in Swift.
         let lines = text.unicodeScalars.split(separator: "\n").map { Substring($0) }
         guard let first = lines.first, first.utf8.elementsEqual(Self.heading.utf8) else {
             throw Malformed(message: "the first line is not '\(Self.heading)'")

@@ -1,14 +1,15 @@
 internal import CausewayTypes
 
-/// Compares codes with a member: one side commits to a nonce before it learns the other side's nonce, so that neither
-/// can choose the code.
+/// Compares verification codes with a member. One side commits to a nonce before it learns the other side's nonce, so
+/// that neither side can choose the code.
 ///
-/// A man in the middle succeeds with a probability of 10^-6 and has only one attempt, because the first failure ends
+/// A man in the middle succeeds with a probability of 10^-6. It has only one attempt, because the first failure ends
 /// this state machine. After a success the codes can be compared again.
 struct VerificationMachine: UntimedMachine, Sendable {
     static let nonceByteCount = 16
 
-    /// Inputs to the code. The exporter values differ if a man in the middle terminates TLS.
+    /// The inputs from which the verification code is computed. If an attacker in the middle terminates TLS, each side
+    /// has a different exporter value, so the codes differ.
     struct Binding: Sendable {
         var exporter: [UInt8]
         var own: PeerKey
@@ -32,7 +33,8 @@ struct VerificationMachine: UntimedMachine, Sendable {
     private let binding: Binding
     private var state = State.idle
 
-    /// Whether an exchange of nonces and codes is in progress. The program must then get a report about its end.
+    /// Whether this side and the member are exchanging nonces and codes. If so, the program must be informed when the
+    /// exchange ends.
     var isActive: Bool {
         switch state {
         case .committed, .answered, .comparing: true
@@ -44,7 +46,7 @@ struct VerificationMachine: UntimedMachine, Sendable {
 
     init(_ binding: Binding) { self.binding = binding }
 
-    /// Begins an exchange, unless one is running.
+    /// Begins a verification with the peer, unless one is in progress.
     mutating func start(nonce: [UInt8]) -> [Action] {
         switch state {
         case .idle, .verified:
@@ -54,7 +56,7 @@ struct VerificationMachine: UntimedMachine, Sendable {
         }
     }
 
-    /// The user compared the codes.
+    /// Records whether the codes match, after the user has compared them.
     mutating func confirm(matches: Bool) -> [Action] {
         guard case .comparing(nil, let other) = state else { return [] }
         state = .comparing(own: matches, other: other)
@@ -67,7 +69,8 @@ struct VerificationMachine: UntimedMachine, Sendable {
         switch (state, frame.type) {
         case (.idle, .sasCommit), (.verified, .sasCommit): return answer(value, nonce)
         case (.committed, .sasCommit):
-            // Both peers began an exchange: the exchange of the peer with the smaller key continues.
+            // Both peers began an exchange at the same time. Only one exchange continues: the one from the peer with
+            // the smaller key.
             return binding.own < binding.other ? [] : answer(value, nonce)
         case (.committed(let own), .sasNonce):
             guard value.count == Self.nonceByteCount else { return fail() }

@@ -12,7 +12,7 @@ final class FileTransfers: Sendable {
         var incoming: [ChannelID: IncomingFile] = [:]
     }
 
-    /// Incomplete files kept for a later transfer, if the program wants that.
+    /// The folder for incomplete files that are kept for a later transfer; `nil` if the program keeps none.
     private let parts: PartFolder?
 
     init(parts: URL?) {
@@ -27,7 +27,7 @@ final class FileTransfers: Sendable {
         weak var port: GroupPort?
     }
 
-    /// Delivers the group's events to the program. This object keeps only a weak reference to it.
+    /// The object that delivers the group's events to the program. This reference to it is weak.
     var port: GroupPort? {
         get { owner.withLock { $0.port } }
         set { owner.withLock { $0.port = newValue } }
@@ -55,7 +55,7 @@ final class FileTransfers: Sendable {
 
     func delivered(_ channel: ChannelID) { finish(channel, nil) }
 
-    /// Ends an outgoing transfer, unless it has ended.
+    /// Ends an outgoing transfer and calls its completion. Does nothing if the transfer has already ended.
     private func finish(_ channel: ChannelID, _ failure: PeerFailure?) {
         guard let file = state.withLock({ $0.outgoing.removeValue(forKey: channel) }) else { return }
         if failure == nil { file.progress.completedUnitCount = file.progress.totalUnitCount }
@@ -95,7 +95,7 @@ final class FileTransfers: Sendable {
         }
     }
 
-    /// Performs work on an incoming file. A failure ends the transfer on both sides.
+    /// Runs `body` with an incoming file, on the file queue. If `body` fails, the transfer ends on both sides.
     private func work(
         _ channel: ChannelID, _ node: PeerNode, _ body: @escaping @Sendable (IncomingFile) throws(PeerFailure) -> Void
     ) {
@@ -116,16 +116,16 @@ final class FileTransfers: Sendable {
         state.withLock { $0.incoming.removeValue(forKey: channel) }
     }
 
-    /// Reports the end of an incoming file. If too many of these events wait for the program, `PeerMesh` fetches no
-    /// more files.
+    /// Reports the end of an incoming file to the program. If too many of these events are still unread, `PeerMesh`
+    /// fetches no more files.
     private func report(
         _ channel: ChannelID, _ name: String, _ result: Result<ReceivedFile, PeerFailure>, _ node: PeerNode
     ) {
         guard let port else { return }
         let peer = port.peer(channel.member)
         let receipt = PeerReceipt { [queue] in
-            // Call `resourceTaken` after the file's pending work on this queue, so that the amount of pending work is
-            // limited too.
+            // Call `resourceTaken` after the file's pending work on this queue. The limit on unconsumed files then also
+            // limits the pending work.
             queue.async {
                 node.apply { core, now in core.mesh.resourceTaken(channel, at: now) }
             }
@@ -135,17 +135,19 @@ final class FileTransfers: Sendable {
 
     // MARK: End
 
-    /// Cancels a transfer for the program. `PeerMesh` notifies only the other side, so this method also ends this side.
+    /// Cancels a transfer on behalf of the program.
+    ///
+    /// `PeerMesh` notifies only the other side of the cancellation. So this method also ends the transfer on this side.
     func cancel(_ channel: ChannelID, _ node: PeerNode) {
         node.apply { core, now in
             core.mesh.cancelResource(channel, at: now)
-            // Request the file's end as an action of the node, because an earlier action may not have added the file
-            // yet.
+            // Request the end of the transfer as an action, not directly. Actions run in order, and an earlier action
+            // may still have to add the transfer.
             core.request(.run { self.failed(channel, PeerFailure(.cancelled), node) })
         }
     }
 
-    /// `PeerMesh` ended a transfer: the transfer was cancelled, or the peer was lost.
+    /// Handles a transfer that `PeerMesh` has ended, because the transfer was cancelled or the peer was lost.
     func failed(_ channel: ChannelID, _ failure: PeerFailure, _ node: PeerNode) {
         let outgoing = state.withLock { $0.outgoing[channel] }
         if let file = outgoing {

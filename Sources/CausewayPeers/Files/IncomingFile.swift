@@ -2,15 +2,19 @@ internal import CausewayPeerProtocols
 internal import CausewaySystem
 internal import Foundation
 
-/// A file being received: `NAME.part` in a directory that only the user can read, renamed when it is complete. With a
-/// ``PartFolder/Claim``, the transfer continues an incomplete file, which stays if the transfer fails.
+/// A file that is being received from a peer.
+///
+/// It is named `NAME.part`, in a directory that only the user can read. When it is complete, it is renamed. With a
+/// ``PartFolder/Claim``, the transfer continues an incomplete file. This file stays if the transfer fails.
 final class IncomingFile: Sendable {
     private struct State {
         var handle: FileHandle?
         /// The number of bytes that the file already had from an earlier transfer when this transfer began.
         var offset: UInt64 = 0
-        /// Bytes that wait for the disk, and their offset in the file. They are kept in one array: the resource's
-        /// flow-control window limits the number of bytes, but not the number of pieces in which they arrive.
+        /// Received bytes that wait to be written to the file. Their file offset is in `waitingOffset`.
+        ///
+        /// They are kept in one array, because the flow-control window limits the number of bytes but not the number of
+        /// pieces.
         var waiting: [UInt8] = []
         var waitingOffset: UInt64 = 0
     }
@@ -31,8 +35,8 @@ final class IncomingFile: Sendable {
         directory = root.appendingPathComponent("causeway-peers-\(UUID().uuidString)", isDirectory: true)
     }
 
-    /// The incomplete file. Names have at most 255 bytes, and an incomplete file must not have the complete file's
-    /// name.
+    /// The incomplete file. A file name has at most 255 bytes. The incomplete file must have another name than the
+    /// complete file.
     private var part: URL {
         claim?.url ?? directory.appendingPathComponent(name.utf8.count <= 250 ? "\(name).part" : "file.part")
     }
@@ -72,8 +76,8 @@ final class IncomingFile: Sendable {
         return count
     }
 
-    /// Adds bytes to those that wait for the disk. If bytes wait already, the new bytes follow them. Returns `true` if
-    /// none waited: the caller must then arrange a call of ``writeWaiting()``.
+    /// Adds bytes to the buffer of bytes that wait for the disk. Returns `true` if the buffer was empty. The caller
+    /// must then arrange a call of ``writeWaiting()``.
     func add(_ bytes: [UInt8], at offset: UInt64) -> Bool {
         state.withLock { state in
             guard state.waiting.isEmpty else {
@@ -85,7 +89,7 @@ final class IncomingFile: Sendable {
         }
     }
 
-    /// Writes the waiting bytes. Returns their number.
+    /// Writes the bytes that wait to be written to the disk. Returns the number of these bytes.
     func writeWaiting() throws(PeerFailure) -> Int {
         let (bytes, offset) = state.withLock { state in
             defer { state.waiting = [] }
@@ -95,8 +99,8 @@ final class IncomingFile: Sendable {
         return bytes.count
     }
 
-    /// Writes bytes. Writes must not overlap, so call this only on the file queue. The lock is not held during a write,
-    /// so other threads can add bytes meanwhile.
+    /// Writes bytes at an offset of the file. Call this method only on the file queue, because writes must not overlap.
+    /// The lock is not held during a write, so other threads can add bytes meanwhile.
     func write(_ bytes: [UInt8], at offset: UInt64) throws(PeerFailure) {
         do {
             guard let handle = state.withLock({ $0.handle }) else { throw PeerFailure(.file) }
@@ -109,10 +113,10 @@ final class IncomingFile: Sendable {
         }
     }
 
-    /// Renames the file and returns its URL.
+    /// Gives the complete file its final name, and returns its URL.
     ///
-    /// - Throws: ``PeerFailure`` with `file` if the digest does not match the bytes, or if the file was continued and
-    ///   there is no digest.
+    /// - Throws: ``PeerFailure`` with `file` if the digest does not match the bytes. Also if the transfer was continued
+    ///   and there is no digest.
     func finish(_ digest: [UInt8]?) throws(PeerFailure) -> URL {
         do {
             let (handle, offset) = state.withLock { state in (state.handle.take(), state.offset) }
@@ -131,8 +135,8 @@ final class IncomingFile: Sendable {
         }
     }
 
-    /// Ends a failed transfer. The incomplete file stays for the next transfer if `keepsPart` is `true` and the
-    /// transfer has a `claim` on a folder for incomplete files. Otherwise the file is removed.
+    /// Ends a failed transfer. Keeps the incomplete file for the next transfer under two conditions: `keepsPart` is
+    /// `true`, and the transfer has a `claim` on a folder for incomplete files. Otherwise removes the file.
     func end(keepsPart: Bool) {
         try? state.withLock { $0.handle.take() }?.close()
         try? FileManager.default.removeItem(at: directory)

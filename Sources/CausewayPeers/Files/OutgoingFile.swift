@@ -1,9 +1,9 @@
 internal import CausewayPeerProtocols
 internal import Foundation
 
-/// A file being sent.
+/// A file that is being sent to a peer.
 final class OutgoingFile: Sendable {
-    /// The transfer's constant properties.
+    /// The properties of the transfer that never change.
     struct Source: Sendable {
         let url: URL
         let size: UInt64
@@ -38,7 +38,7 @@ final class OutgoingFile: Sendable {
             State(digest: source.hasDigest ? RunningDigest() : nil, needsDigest: source.hasDigest))
     }
 
-    /// A block of the file.
+    /// One block of the file's content.
     struct Block: Sendable {
         var bytes: [UInt8]
         var isLast: Bool
@@ -50,7 +50,8 @@ final class OutgoingFile: Sendable {
     ///
     /// - Throws: ``PeerFailure`` with `file`, also if the file was truncated; with `violation` for an offset behind the end.
     func read(_ offset: UInt64, _ count: Int) throws(PeerFailure) -> Block {
-        // The peer chose the offset. `FileHandle.seek` traps for an offset over `Int64.max`.
+        // The offset comes from the peer, so check it. `FileHandle.seek` traps if the offset is greater than
+        // `Int64.max`.
         guard offset <= source.size else {
             throw PeerFailure(.violation, "the peer requested bytes behind the end of \(source.url.path)")
         }
@@ -72,8 +73,8 @@ final class OutgoingFile: Sendable {
         try open.seek(toOffset: offset)
         let bytes = try wanted == 0 ? Data() : open.read(upToCount: wanted) ?? Data()
         guard bytes.count == wanted else { throw PeerFailure(.file, "\(source.url.path) became shorter") }
-        // Blocks are not in order if the receiver continues an earlier transfer, or if the control link or a connection
-        // for resource bytes broke. Then the file is read once more for the digest.
+        // Blocks can be out of order: the receiver may continue an earlier transfer, or the control link or a resource
+        // connection broke. In that case, the file is read once more to compute the digest.
         if state.digest?.byteCount == offset { state.digest?.update(bytes) } else { state.digest = nil }
         let isLast = offset + UInt64(wanted) >= source.size
         guard isLast, state.needsDigest else { return Block(bytes: [UInt8](bytes), isLast: isLast) }

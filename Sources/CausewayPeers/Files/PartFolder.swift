@@ -17,8 +17,8 @@ final class PartFolder: Sendable {
         self.url = url
     }
 
-    /// The exclusive right of one transfer to an incomplete file. Releasing the value frees the file for other
-    /// transfers.
+    /// One transfer's exclusive right to use an incomplete file. When this object is released, another transfer can use
+    /// the file.
     final class Claim: Sendable {
         let folder: PartFolder
         private let name: String
@@ -32,7 +32,8 @@ final class PartFolder: Sendable {
         var url: URL { folder.url.appendingPathComponent(name) }
     }
 
-    /// Returns `nil` if the size is unknown, or if another transfer uses the same incomplete file.
+    /// Reserves the file for an incomplete transfer, so that no other transfer uses it at the same time. Returns `nil`
+    /// if the size is unknown, or if another transfer already uses this file.
     func claim(_ offer: ResourceOffer, of peer: PeerIdentity) -> Claim? {
         guard let size = offer.size else { return nil }
         let properties = Array("\(size) \(offer.name)".utf8)

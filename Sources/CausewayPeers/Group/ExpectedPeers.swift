@@ -1,6 +1,6 @@
 internal import CausewayPeerProtocols
 
-/// Attempts to connect to peers that a program found by its own discovery. A program cancels an attempt by the peer's
+/// The attempts to connect to peers that the program itself discovered. The program cancels an attempt by the peer's
 /// number. `PeerMesh` limits the number of attempts.
 struct ExpectedPeers: Sendable {
     private struct Slot: Hashable, Sendable {
@@ -12,7 +12,7 @@ struct ExpectedPeers: Sendable {
 
     private var members: [Slot: MemberID] = [:]
 
-    /// Records an attempt. The attempt is removed when it ends.
+    /// Records a connection attempt to a peer. The record is removed when the attempt ends.
     mutating func add(_ member: MemberID) { members[Slot(member.session, member.peer.id)] = member }
 
     /// Removes and returns a recorded peer.
@@ -20,8 +20,8 @@ struct ExpectedPeers: Sendable {
         members.removeValue(forKey: Slot(session, id))
     }
 
-    /// Removes a peer's attempt if the peer's new state ends it. The attempt stays if the state is that of another peer
-    /// with the same number.
+    /// Removes the attempt to connect to a peer if the peer's new state ends the attempt. Keeps the attempt if the
+    /// state belongs to another peer with the same number.
     mutating func changed(_ member: MemberID, _ state: MemberState) {
         switch state {
         case .connected, .notConnected:

@@ -1,7 +1,7 @@
 internal import CausewayPeerProtocols
 
 extension GroupPort {
-    /// Delivers an event from `PeerMesh`. The node calls this method for the events in their order.
+    /// Delivers one event from `PeerMesh`. The node calls this method once for each event, in order.
     func deliver(_ event: PeerAction, _ node: PeerNode) {
         switch event {
         case .sign(let link, _, let message): sign(link, message, node)
@@ -23,15 +23,15 @@ extension GroupPort {
         case .resourceComplete(let channel, let digest): files.completed(channel, digest, node)
         case .resourceDelivered(let channel): files.delivered(channel)
         case .resourceFailed(let channel, let reason): files.failed(channel, PeerFailure(ofTransfer: reason), node)
-        // The node performs these actions itself, because they are no events for the group.
+        // The node handles these actions itself, so do not pass them to the group.
         case .dial, .output, .close, .invited, .invitationEnded, .unpinned, .space, .listenDatagrams, .dialDatagrams,
             .datagram, .closeDatagrams:
             break
         }
     }
 
-    /// Writes a member's key, which `PeerMesh` has recorded, to the disk. Then notifies the program of a pairing, or of
-    /// a failure to write the key.
+    /// Stores a member's key on the disk, after `PeerMesh` has recorded it. Then tells the program that the member is
+    /// paired, or that the key could not be written.
     private func pinned(_ member: MemberID, _ entry: PinEntry, _ node: PeerNode) {
         let peer = peer(member)
         node.pins.save(entry) { [weak self] failure in

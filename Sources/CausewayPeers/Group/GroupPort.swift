@@ -2,23 +2,24 @@ internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
 
-/// Delivers events from a node to a group's program: on one serial queue, in the order in which `PeerMesh` reports
-/// them.
+/// Delivers a node's events to the program that owns the group. Events arrive on one serial queue, in the order in
+/// which `PeerMesh` reports them.
 ///
-/// The node calls this object in the order of the node's state changes, without holding the node's lock.
+/// The node calls this object in the order of its state changes, and holds no lock during a call.
 final class GroupPort: Sendable {
     private struct Members {
         /// The members as reported to the program. The value changes on the group's queue, before the handler runs.
         var connected: [PeerIdentity] = []
-        /// The number of times that the program has left the group. An event is dropped if this number has changed
-        /// since the event was posted. Departures of members are never dropped.
+        /// How often the program has left the group so far. A posted event is dropped if this number has changed since
+        /// it was posted. Only departures of members are never dropped.
         var life = 0
-        /// The number of calls of ``beginLeaving()`` that ``left()`` has not followed yet. Until then, posted events
-        /// are from before the program left. They are dropped, except departures.
+        /// The number of ``beginLeaving()`` calls for which the matching call of ``left()`` is still missing. While it
+        /// is above 0, a posted event is older than the departure, so it is dropped. Only departures of members are not
+        /// dropped.
         var pendingLeaves = 0
         var names: [MemberID: PeerIdentity] = [:]
         var streams: [ChannelID: StreamState] = [:]
-        /// Called each time a send has to wait.
+        /// A closure that is called each time a send operation has to wait.
         var suspended: (@Sendable () -> Void)?
     }
 
@@ -40,8 +41,10 @@ final class GroupPort: Sendable {
 
     var connectedPeers: [PeerIdentity] { members.withLock { $0.connected } }
 
-    /// Drops the events that are not delivered yet, except members' departures, because the program leaves. The node
-    /// must call ``left()`` before it posts the events that the departure of the program causes.
+    /// Drops the events that were not delivered yet, because the program leaves the group. The list of departing
+    /// members is kept.
+    ///
+    /// The program's departure causes more events. Before the node posts them, it must call ``left()``.
     func beginLeaving() {
         members.withLock { members in
             members.life += 1
@@ -49,12 +52,12 @@ final class GroupPort: Sendable {
         }
     }
 
-    /// Reports that all events from before the program left were posted.
+    /// Records that the group has left completely. All events from before the leaving are now posted.
     func left() { members.withLock { $0.pendingLeaves -= 1 } }
 
     // MARK: Members
 
-    /// Calls the handler on the group's queue.
+    /// Delivers an event to the program's handler, on the group's queue.
     func post(_ make: @escaping @Sendable () -> GroupEvent?) {
         let (life, isLeaving) = members.withLock { ($0.life, $0.pendingLeaves > 0) }
         queue.async { [self] in
@@ -119,8 +122,8 @@ final class GroupPort: Sendable {
 
     func sign(_ link: LinkID, _ message: [UInt8], _ node: PeerNode) {
         let settings = settings
-        // Do not sign within this call: its thread also performs the node's other actions, which would have to wait.
-        // `PeerMesh` gets the signature later, from the call of `certify`.
+        // Do not sign within this call, because the signing would delay the node's other actions on this thread.
+        // `PeerMesh` gets the signature later, when `certify` is called.
         node.queue.async {
             let chain = settings.identity.map { CertificateProof.chain($0, settings.issuers) } ?? []
             let proof = settings.identity.map { CertificateProof.sign(message, with: $0) } ?? []
@@ -131,8 +134,8 @@ final class GroupPort: Sendable {
     func judge(_ member: MemberID, _ claim: CertificateClaim, _ node: PeerNode) {
         let peer = peer(member)
         post {
-            // Do not verify on the thread that performs the node's actions, which may be the program's main thread: a
-            // peer chooses the key, and so determines the time that the verification takes.
+            // Verify the signature on a different thread. The current thread performs the node's actions, and it may be
+            // the program's main thread. Verification can take long, because the peer chooses the key.
             let isProven =
                 claim.chain.first.map {
                     PeerKeyPair.verify(claim.message, signature: claim.proof, certificate: $0)
@@ -165,7 +168,7 @@ final class GroupPort: Sendable {
 
     // MARK: Room for messages
 
-    /// Calls the handler for sends that have to wait. The handler runs on the group's queue.
+    /// Notifies the program that sends must wait. Runs the program's handler for this on the group's queue.
     func sendSuspended() {
         if let suspended = members.withLock({ $0.suspended }) { queue.async(execute: suspended) }
     }
@@ -186,7 +189,7 @@ final class GroupPort: Sendable {
     func streamSpace(_ channel: ChannelID, _ count: Int) { stream(channel)?.hasSpace(count) }
 
     func forget(_ channel: ChannelID) {
-        // Release the stream's state outside the lock, because it may own a handler.
+        // The state of the stream may own a handler. So release it after the lock was released.
         let old = members.withLock { $0.streams.removeValue(forKey: channel) }
         withExtendedLifetime(old) {}
     }

@@ -1,10 +1,10 @@
 internal import CausewayPeerProtocols
 
-/// Sends with a key, of which only the newest per key and member matters: a new send replaces an older one that is
-/// queued or waits for space.
+/// Keeps track of sends with a key. For each key and member, only the newest send matters: it replaces an older send
+/// that is queued or waits for space.
 ///
-/// This value is part of the node's state. So a send can be checked and its message queued under one lock, without
-/// another send in between. Otherwise an older message could replace a newer one.
+/// This value is part of the node's state. A send can therefore be checked, and its message queued, under one lock. No
+/// other send can come in between, so an older message cannot replace a newer one.
 struct LatestSends: Sendable {
     fileprivate struct Slot: Hashable, Sendable {
         let key: String
@@ -20,8 +20,7 @@ struct LatestSends: Sendable {
     }
 
     private var lastNumber: UInt64 = 0
-    /// The numbers of the sends that are under way, in their order. Sends that a newer send has replaced are not
-    /// included.
+    /// The numbers of the unfinished sends, in order. When a newer send replaces a send, the older number is removed.
     private var sends: [Slot: [UInt64]] = [:]
 
     /// Records a new send. The caller must call ``end(_:)`` with the result when the send has ended.
@@ -34,8 +33,8 @@ struct LatestSends: Sendable {
 
     func isNewest(_ turn: Turn) -> Bool { sends[turn.slot]?.last == turn.number }
 
-    /// Records that the newest send's message is queued. Older sends that still wait for space in the queue then send
-    /// nothing.
+    /// Records that the newest send has queued its message. Older sends with the same key may still be waiting for
+    /// space in the queue. They then send nothing.
     mutating func queued(_ turn: Turn) { sends[turn.slot]?.removeAll { $0 < turn.number } }
 
     mutating func end(_ turn: Turn) {

@@ -1,6 +1,6 @@
 internal import CausewayPeerProtocols
 
-/// Counts of one member's unreliable messages over UDP, and of refused handshakes.
+/// A member's counts of unreliable messages over UDP, and of refused handshakes.
 package struct PeerDatagramReport: Sendable, Equatable {
     package let isReady: Bool
     package let sentCount: Int

@@ -20,7 +20,7 @@ extension PeerGroup {
 
     /// Queues a reliable message for peers, and suspends while a peer's queue is full.
     ///
-    /// Cancellation: peers whose queue already has the message receive it, the others do not.
+    /// Cancellation: peers whose queue already has the message receive it. The other peers do not.
     package func send(_ message: Data, to peers: [PeerIdentity]) async throws {
         let bytes = [UInt8](message)
         for peer in peers {
@@ -28,8 +28,8 @@ extension PeerGroup {
         }
     }
 
-    /// Queues a reliable message of which only the newest per key matters. Returns when the message is queued, or when
-    /// a newer message has replaced it.
+    /// Queues a reliable message. For each key, only the newest message matters. Returns when the message is queued, or
+    /// when a newer message with the same key has replaced it.
     ///
     /// Cancellation: the message is not sent, and replaces no older message that still waits for space.
     func sendLatest(_ message: Data, _ key: String, to peer: PeerIdentity) async throws {
@@ -44,11 +44,13 @@ extension PeerGroup {
 
     private static let waiterNumbers = Atomic<UInt64>(0)
 
-    /// Queues a reliable message and returns `true`. If the queue is full, waits until it has space or the peer is
-    /// gone. Then returns `false`, and the caller must try again.
+    /// Queues a reliable message and returns `true`.
     ///
-    /// - Parameter turn: Identifies the send among the sends with its key; `nil` without a key. The message replaces a
-    ///   queued message with the same key. If a newer message with this key was sent, this message is not sent.
+    /// If the queue is full, this function waits until the queue has space or the peer is gone. It then returns
+    /// `false`, and the caller must try again.
+    ///
+    /// - Parameter turn: Identifies this send among the sends with the same key; `nil` for a send without a key. The
+    ///   message replaces a queued message with the same key. It is not sent if a newer message with this key was sent.
     private func sendOrWait(
         _ bytes: [UInt8], to peer: PeerIdentity, _ turn: LatestSends.Turn? = nil
     ) async throws -> Bool {
@@ -60,7 +62,8 @@ extension PeerGroup {
                 let result = node.apply { core, now -> SendResult in
                     if let turn, !core.groups.latest.isNewest(turn) { return .queued }
                     let result = core.mesh.send(bytes, to: member, reliably: true, key: turn?.key, at: now)
-                    // Add the waiting send under the same lock under which the message was refused: see `SendWaits`.
+                    // Add the waiting send under the same lock under which the message was refused. See `SendWaits` for
+                    // the reason.
                     if result == .full { core.groups.waits.add(number, for: member, continuation) }
                     if let turn, result == .queued { core.groups.latest.queued(turn) }
                     return result
@@ -106,7 +109,7 @@ extension PeerGroup {
         return PeerOutputStream(try state.get(), node)
     }
 
-    /// Compares codes with a peer.
+    /// Starts the comparison of verification codes with a peer.
     package func verify(_ peer: PeerIdentity) {
         let member = member(peer)
         node.apply { core, now in core.mesh.verify(member, at: now) }

@@ -6,7 +6,8 @@ extension PeerGroup {
         node.apply { core, now in core.mesh.showPairing(secret, until: PeerTimes.end(of: lifetime, from: now)) }
     }
 
-    /// Expects a peer to prove a secret. Returns `false` if too many peers are expected to do so.
+    /// Records that a peer is expected to prove a pairing secret. Returns `false` if too many peers are already
+    /// expected.
     func expectPairing(_ pairing: PairingText, for lifetime: Duration) -> Bool {
         node.apply { core, now in
             core.mesh.expectPairing(
@@ -25,8 +26,8 @@ extension PeerGroup {
     func forget(_ peer: PeerIdentity) {
         node.apply { core, _ in
             core.mesh.forget(peer.id)
-            // Request the removal of the key as an action of the node, because an earlier action may still have to
-            // record the key.
+            // Request the key's removal as an action of the node. It then runs after the node's earlier actions, which
+            // may still record the key.
             core.request(.unpin(peer.id))
         }
     }

@@ -11,7 +11,8 @@ package final class PeerGroup: Sendable {
     package struct Settings: Sendable {
         /// Maximum number of members, including the local peer.
         package var limit = 8
-        /// Whether the program judges certificates: each peer causes ``GroupEvent/certificate(_:_:_:)``.
+        /// Whether the program decides about certificates. If so, each peer's certificates are reported in a
+        /// ``GroupEvent/certificate(_:_:_:)`` event.
         package var judgesCertificates = false
         /// The identity to show to peers, with its issuers. With `nil`, only the local peer's key is shown.
         package var identity: SecIdentity?
@@ -54,11 +55,11 @@ package final class PeerGroup: Sendable {
             core.request(.run { port.left() })
             core.mesh.closeSession(session, at: now)
         }
-        // The call above has already requested the delivery of the final events.
+        // `closeSession` has already requested the delivery of the final events.
         _ = node.withCore { core in core.groups.remove(session) }
     }
 
-    /// The connected peers according to the events so far.
+    /// The peers that are connected, according to the events delivered so far.
     package var connectedPeers: [PeerIdentity] { port.connectedPeers }
 
     /// Counters for the DTLS connection that carries unreliable messages to a member; `nil` if the peer is not
@@ -94,10 +95,11 @@ package final class PeerGroup: Sendable {
         }
     }
 
-    /// Makes the bytes that `peer` passes to ``connect(to:with:)``. The completion runs on the group's queue.
+    /// Creates the connection data that `peer` then passes to ``connect(to:with:)``. The completion runs on the group's
+    /// queue.
     ///
-    /// The group remembers the 128 peers for which this method was called last. Bytes for an earlier peer are no longer
-    /// valid.
+    /// The group remembers the 128 peers for which this method was called last. The data for an earlier peer is no
+    /// longer valid.
     package func connectionData(
         for peer: UInt64, completion: @escaping @Sendable (Result<Data, PeerFailure>) -> Void
     ) {
@@ -110,7 +112,7 @@ package final class PeerGroup: Sendable {
         }
     }
 
-    /// Connects to a peer with the bytes that this peer made for the local peer.
+    /// Connects to a peer. `data` contains the connection data that this peer made for the local peer.
     package func connect(to peer: UInt64, with data: Data) {
         let (session, port) = (session, port)
         node.apply { core, now in
@@ -136,7 +138,7 @@ package final class PeerGroup: Sendable {
 extension NodeCore {
     fileprivate mutating func connectionData(_ session: SessionID, for peer: UInt64) -> Result<Data, PeerFailure> {
         guard service.port != 0 else { return .failure(PeerFailure(.network, "cannot open a listener")) }
-        // If the group was released while the listener started, its session does not exist any more.
+        // The group may have been released while the listener started. Its session then no longer exists.
         guard let data = mesh.connectionData(session, for: peer) else { return .failure(PeerFailure(.cancelled)) }
         return .success(Data(data))
     }

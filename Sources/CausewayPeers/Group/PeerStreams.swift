@@ -16,7 +16,8 @@ package final class PeerOutputStream: Sendable {
         if !state.hasEnded { reset() }
     }
 
-    /// Accepts as many bytes as the window allows. Returns their count; 0 if the window is full.
+    /// Writes bytes to the stream. Accepts only as many bytes as the peer's flow-control window allows, and returns
+    /// their number. The number is 0 if the window is full.
     package func write(_ data: Data) throws(PeerFailure) -> Int {
         if let failure = state.failure { throw failure }
         let channel = state.channel
@@ -35,7 +36,7 @@ package final class PeerOutputStream: Sendable {
         return node.apply { core, _ in core.mesh.streamSpace(channel) }
     }
 
-    /// Sets a handler that runs on the group's queue when space is available again, and when the stream failed.
+    /// Sets a handler that runs on the group's queue when the stream has space again, and when the stream has failed.
     package func onChange(_ handler: @escaping @Sendable (PeerFailure?) -> Void) { state.onChange(handler) }
 
     /// Accepts no more bytes, and ends the stream when all bytes that ``write(_:)`` accepted are sent.
@@ -74,7 +75,7 @@ package final class PeerInputStream: Sendable {
         close()
     }
 
-    /// Starts to deliver events on the group's queue, beginning with the events that have already arrived.
+    /// Starts delivering events on the group's queue. Events that have already arrived come first.
     package func start(_ handler: @escaping @Sendable (Event) -> Void) { state.start(handler) }
 
     /// Reports that the program has consumed bytes, so that the sender's window (256 KiB) opens again.
@@ -101,8 +102,8 @@ extension NodeCore {
     /// Ends or releases a stream.
     fileprivate mutating func releaseStream(_ channel: ChannelID, at now: Duration) {
         mesh.releaseStream(channel, at: now)
-        // Request the removal of the stream as an action of the node, because an earlier action may not have added the
-        // stream to the group yet.
+        // Use an action of the node to remove the stream from the group. An earlier action may still have to add the
+        // stream to the group.
         if let port = groups[channel.member.session] { request(.run { port.forget(channel) }) }
     }
 }

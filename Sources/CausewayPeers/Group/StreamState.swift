@@ -2,16 +2,17 @@ internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
 
-/// One end of a stream: its handler, and the data that has arrived for the handler. The handler runs on the group's
-/// queue.
+/// One end of a stream: its handler, and the data that the handler has not received yet.
+///
+/// The handler runs on the group's queue.
 final class StreamState: Sendable {
     fileprivate struct State {
         var handler: (@Sendable (PeerInputStream.Event) -> Void)?
         var changed: (@Sendable (PeerFailure?) -> Void)?
-        /// Bytes that the handler has not got. They are kept in one piece: the stream's window limits the number of
-        /// bytes, but the sender could send each byte in a separate piece.
+        /// Bytes that the handler has not received yet. They are kept in one piece. The stream's window limits the
+        /// number of bytes, but not the number of pieces in which the sender sends them.
         var waiting = Data()
-        /// The final event, until the handler gets it.
+        /// The stream's final event. It stays here until the handler has received it.
         var end: PeerInputStream.Event?
         var failure: PeerFailure?
         var hasEnded = false
@@ -46,11 +47,12 @@ final class StreamState: Sendable {
             defer { state.waiting.append(contentsOf: bytes) }
             return state.waiting.isEmpty
         }
-        // If earlier bytes were waiting, do nothing: a delivery is queued already, or there is no handler yet.
+        // If earlier bytes are waiting, a delivery is queued already, or there is no handler yet. So queue no other
+        // delivery.
         if isFirst { queue.async { [self] in deliver() } }
     }
 
-    /// Passes the arrived data to the handler, if there is one.
+    /// Passes the bytes that have arrived to the program's handler. Does nothing if there is no handler.
     private func deliver() {
         let (handler, bytes, end) = state.withLock { $0.takeArrived() }
         guard let handler else { return }
@@ -95,7 +97,7 @@ final class StreamState: Sendable {
         }
     }
 
-    /// Releases the handlers, and drops the arrived data.
+    /// Releases the handlers, and drops the data that has arrived.
     func detach() {
         let old = state.withLock { state in
             let old = (state.handler, state.changed)
@@ -107,8 +109,8 @@ final class StreamState: Sendable {
 }
 
 extension StreamState.State {
-    /// Removes the arrived data, and returns it with the handler. While there is no handler, removes and returns
-    /// nothing.
+    /// Removes the arrived data, and returns it with the handler. If there is no handler, removes nothing and returns
+    /// no data.
     fileprivate mutating func takeArrived() -> (
         handler: (@Sendable (PeerInputStream.Event) -> Void)?, bytes: Data, end: PeerInputStream.Event?
     ) {

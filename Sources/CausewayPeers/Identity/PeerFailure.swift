@@ -37,7 +37,7 @@ public struct PeerFailure: Error, Hashable, Sendable, CustomStringConvertible {
         public static let notConnected = Code(256)
         /// An argument is invalid.
         public static let invalid = Code(257)
-        /// More data is queued than the limit allows.
+        /// Too much data is already queued.
         public static let congested = Code(258)
         /// The program or the peer cancelled the operation.
         public static let cancelled = Code(259)
@@ -57,7 +57,7 @@ public struct PeerFailure: Error, Hashable, Sendable, CustomStringConvertible {
         self.message = message ?? code.text
     }
 
-    /// Whether the codes are equal. The messages are not compared.
+    /// Returns whether the codes are equal. The messages may differ.
     public static func == (lhs: PeerFailure, rhs: PeerFailure) -> Bool { lhs.code == rhs.code }
 
     /// Hashes the code.

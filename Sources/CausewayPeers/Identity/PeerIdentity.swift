@@ -20,7 +20,7 @@ public struct PeerIdentity: Hashable, Sendable, CustomStringConvertible {
         lhs.id == rhs.id && lhs.fingerprint == rhs.fingerprint
     }
 
-    /// Hashes number and key digest.
+    /// Adds the peer's number and key digest to the hasher.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(id)
         hasher.combine(fingerprint)

@@ -2,8 +2,8 @@ internal import Causeway
 internal import CausewayTLS
 internal import Foundation
 
-/// A local peer's private key and certificate. This is the only file that needs OpenSSL; on Apple systems, the Security
-/// framework has the counterparts.
+/// A local peer's private key and certificate. Only this file needs OpenSSL. On Apple systems, the Security framework
+/// has the same functions.
 struct PeerKeyPair: Sendable {
     private let material: TLSIdentity
 
@@ -43,7 +43,7 @@ struct PeerKeyPair: Sendable {
     }
 
     private static func block(_ label: String, _ der: [UInt8], isTraditional: Bool) -> String {
-        // OpenSSL encodes an EC key as SEC 1 (RFC 5915), whose label is "EC PRIVATE KEY".
+        // OpenSSL encodes an EC key as SEC 1 (RFC 5915). The label of this format is "EC PRIVATE KEY".
         let label = isTraditional ? "EC \(label)" : label
         let text = Data(der).base64EncodedString(options: [.lineLength64Characters, .endLineWithLineFeed])
         return "-----BEGIN \(label)-----\n\(text)\n-----END \(label)-----\n"

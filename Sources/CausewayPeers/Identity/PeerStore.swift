@@ -36,7 +36,8 @@ struct PeerStore {
         return try PeerKeyPair(pem: [UInt8](contents))
     }
 
-    /// Writes a key. An existing file with this number stays if it has the same key, and is an error otherwise.
+    /// Writes a key to its file. If a file with this number exists, it stays if it has the same key; otherwise this is
+    /// an error.
     func write(_ key: PeerKeyPair, _ id: UInt64) throws(PeerFailure) {
         if let stored = try self.key(id) {
             guard stored.publicKey == key.publicKey else {

@@ -63,15 +63,15 @@ extension DatagramPort {
             return old
         }
         guard let old else { return connection.forceCancel() }
-        // Stop all other handshakes, because the peer needs only one connection. The listener can stop too: a
-        // connection that it accepted continues without it.
+        // The peer needs only this connection, so stop all other handshakes. Cancel the listener too. The connection
+        // that it accepted continues.
         old.listener?.cancel()
         for other in old.candidates where other !== connection { other.forceCancel() }
         tell(.ready(limit: connection.maximumDatagramSize))
         receive(from: connection)
     }
 
-    /// A handshake failed, or the connection failed later.
+    /// Handles a failed handshake, and the later failure of an established connection.
     private func failed(_ connection: NWConnection, _ reason: PeerReason) {
         connection.stateUpdateHandler = nil
         connection.forceCancel()

@@ -2,22 +2,21 @@ internal import Causeway
 internal import CausewayPeerProtocols
 internal import Dispatch
 
-/// One end of a datagram lane, a DTLS connection for unreliable messages: handshakes with hosts that claim to be the
-/// peer, then the connection with the peer.
+/// One end of a DTLS connection for unreliable messages to a peer.
 ///
-/// Hosts without the key do not get past the handshake: at most ``handshakeLimit`` at a time, for five seconds each.
-/// After the first complete handshake the port accepts no other peer. All callbacks run on the node's queue. No event
+/// First performs handshakes with hosts that claim to be the peer, and then serves the connection with the peer. Hosts
+/// without the key fail in the handshake. At most ``handshakeLimit`` handshakes run at a time, for five seconds each.
+/// After the first complete handshake, the port accepts no other peer. All callbacks run on the node's queue. No event
 /// follows `ended`.
 final class DatagramPort: Sendable {
     enum Event: Sendable {
         case listening(UInt16)
-        /// The handshake is complete. Datagrams have at most this number of bytes.
+        /// The handshake is complete. A datagram may have at most `limit` bytes.
         case ready(limit: Int)
         case received([UInt8])
         /// A datagram with this number of bytes was sent or dropped.
         case sent(Int)
-        /// A handshake at the listener failed, for example because the remote host does not have the DTLS connection's
-        /// key.
+        /// A handshake with an incoming connection failed. For example, the remote host does not have the DTLS key.
         case refused(PeerReason)
         case ended(PeerReason)
     }
@@ -27,15 +26,15 @@ final class DatagramPort: Sendable {
 
     struct State {
         var listener: NWListener?
-        /// Connections in the handshake, the oldest first.
+        /// Connections whose handshake is in progress. The oldest connection is first.
         var candidates: [NWConnection] = []
         var chosen: NWConnection?
         var isClosed = false
     }
 
     let queue: DispatchQueue
-    /// The remote endpoint of the member's control link. At the maximum number of handshakes, handshakes with other
-    /// hosts are dropped first.
+    /// The remote endpoint of the member's control link. When the maximum number of handshakes is reached, handshakes
+    /// with other hosts are dropped first.
     let member: NWEndpoint?
     private let report: @Sendable (Event) -> Void
     let state = LockedValue(State())
@@ -58,7 +57,7 @@ final class DatagramPort: Sendable {
             completion: .contentProcessed { [weak self] _ in self?.tell(.sent(count)) })
     }
 
-    /// Reports an event asynchronously, on the queue on which all events are reported.
+    /// Reports an event later, on the port's serial queue.
     func tellLater(_ event: Event) { queue.async { [self] in report(event) } }
 
     func receive(from connection: NWConnection) {
@@ -73,7 +72,8 @@ final class DatagramPort: Sendable {
 
     // MARK: End
 
-    /// Ends the DTLS connection or its handshake with a reason, and reports ``Event/ended(_:)``.
+    /// Ends the DTLS connection, or the handshake if it is still running. Then reports ``Event/ended(_:)`` with the
+    /// reason.
     func end(_ reason: PeerReason) { if shut() { tell(.ended(reason)) } }
 
     /// Ends the DTLS connection or its handshake without an event.

@@ -13,14 +13,14 @@ enum NodeAction: Sendable {
     case write(PeerLink, [UInt8])
     /// Request the link's next block of bytes.
     case read(PeerLink)
-    /// Send the bytes that are already written to the link, then end the link.
+    /// End the link as soon as all bytes that are already written to it have been sent.
     case end(PeerLink)
     case cancel(PeerLink)
 
     // Dials
     /// Look up the candidate endpoints, and begin to try all of them.
     case beginRound(LinkID)
-    /// Try all candidate endpoints again later.
+    /// Wait for the given time, and then try all candidate endpoints again.
     case pause(LinkID, Duration)
     case dial(LinkID, PeerRace.Start)
     case dialFailed(LinkID)
@@ -30,14 +30,14 @@ enum NodeAction: Sendable {
     // Groups and invitations
     /// Deliver an event from `PeerMesh`.
     case deliver(PeerAction, GroupPort)
-    /// Resume the tasks whose sends waited, so that they try again.
+    /// Resume the tasks with waiting sends. These tasks then try to send again.
     case resume([SendWaits.Waiter])
     case invited(PeerAdvertisement.Port, InvitationID, PeerIdentity, Data?)
     case invitationEnded([PeerAdvertisement.Port], InvitationID)
-    /// Remove a recorded key.
+    /// Remove a peer's recorded key.
     case unpin(UInt64)
 
-    // Datagram lanes
+    // Actions for datagram connections (DTLS)
     case listenDatagrams(DatagramPort, DatagramSecret)
     case dialDatagrams(DatagramPort, NWEndpoint, DatagramSecret)
     case datagram(DatagramPort, [UInt8])
@@ -46,12 +46,12 @@ enum NodeAction: Sendable {
     // The node
     /// Open the listener.
     case listen
-    /// Set a timer that calls `PeerMesh` at this time.
+    /// Set a timer. At its time, `PeerMesh` can act again.
     case arm(Duration)
-    /// Check the service instances of an unreachable peer.
+    /// Check the Bonjour service instances of an unreachable peer again.
     case reconfirm([NWEndpoint])
     /// Continue the searches for lost peers later.
     case search
-    /// Any other work that a program's call requests.
+    /// Run this closure. It contains other work that a call from the program has requested.
     case run(@Sendable () -> Void)
 }

@@ -12,8 +12,9 @@ extension NodeCore: SequencedState {
     /// Requests work that is performed outside the lock, after the work that earlier state changes requested.
     mutating func request(_ action: NodeAction) { requested.append(action) }
 
-    /// Takes the actions of `PeerMesh`, the protocol state machine, in order. For each action, updates the node's other
-    /// state or requests work outside the lock. Then sets the timer.
+    /// Carries out the actions of `PeerMesh`, the protocol state machine, in order. Then sets the timer.
+    ///
+    /// Each action updates other state of the node or requests work outside the lock.
     mutating func settle(_ node: PeerNode, at now: Duration) {
         while let action = mesh.nextAction() { take(action, node, now) }
         startDials(at: now)
@@ -50,28 +51,30 @@ extension NodeCore: SequencedState {
         }
     }
 
-    /// Requests the delivery of an event to its group. A group that ends before the delivery still gets the event.
+    /// Requests that an event is delivered to its group. A group that ends before the delivery still gets the event.
     private mutating func deliver(_ action: PeerAction, to member: MemberID) {
         if let port = groups[member.session] { request(.deliver(action, port)) }
     }
 
-    /// If the new state ends a connection attempt, removes the attempt. If the peer is no longer connected, lets the
-    /// sends that wait for it try again.
+    /// Handles a member's new state for waiting operations.
+    ///
+    /// If the state ends a connection attempt, removes the attempt. If the peer is no longer connected, resumes the
+    /// sends that wait for this member, so that they can fail.
     private mutating func endWaits(for member: MemberID, by state: MemberState) {
         groups.expected.changed(member, state)
-        // The waiting sends try again, and find that the member is gone.
+        // Let the waiting sends to this member try again. They then find that the member is gone.
         if case .notConnected = state { resumeSends(to: member) }
     }
 
-    /// Lets the sends that wait for a member try again.
+    /// Resumes the sends that wait for a member, so that they try again.
     private mutating func resumeSends(to member: MemberID) {
         let waiters = groups.waits.removeAll(for: member)
         if !waiters.isEmpty { request(.resume(waiters)) }
     }
 
     private mutating func invited(_ id: InvitationID, _ info: PeerInfo, _ context: [UInt8]?, _ now: Duration) {
-        // The inviter may not know the service type, for example if its program supplied this peer's address. The
-        // newest advertisement then gets the invitation.
+        // The inviter may not know the service type, for example if its program supplied this peer's address. In this
+        // case, the newest advertisement gets the invitation.
         let type = mesh.service(of: id).lowercased()
         let advertisement = service.advertisements.last { type.isEmpty || $0.service == type }
         guard let advertisement else { return mesh.answer(id, with: nil, at: now) }

@@ -4,7 +4,7 @@ internal import CausewayPeerProtocols
 /// The local ends of a node's datagram lanes, the DTLS connections for unreliable messages.
 struct DatagramPorts: Sendable {
     var ports: [DatagramLaneID: DatagramPort] = [:]
-    /// For tests: replaces the peer's endpoint.
+    /// A closure that replaces the peer's endpoint by another one. Only tests set it.
     var detour: (@Sendable (NWEndpoint) -> NWEndpoint)?
 
     subscript(id: DatagramLaneID) -> DatagramPort? { ports[id] }
@@ -28,8 +28,8 @@ extension NodeCore {
         request(.dialDatagrams(port, .hostPort(host: host, port: number), secret))
     }
 
-    /// Adds the port for a DTLS connection. Call this before the port is opened, so that the port is known when it
-    /// reports events.
+    /// Creates and registers the UDP port for a DTLS connection. Call this before the port opens, so that the node
+    /// knows the port when it reports its first event.
     private mutating func addPort(_ id: DatagramLaneID, beside link: LinkID, _ node: PeerNode) -> DatagramPort {
         let port = DatagramPort(node.queue, member: lines[link]?.remote) { [weak node] event in
             node?.apply { core, now in core.handle(event, of: id, now) }

@@ -7,14 +7,14 @@ extension NodeCore {
     private static let pauses: [Duration] = [.milliseconds(200), .milliseconds(600)]
 
     mutating func add(_ dial: PeerDial, _ id: LinkID, at now: Duration) {
-        // Only dials for invitations get pauses with further attempts, because `PeerMesh` repeats all other dials. A
-        // newly found peer may need a moment until it can be reached, for example while its link comes up.
+        // A newly found peer may need a moment until it can be reached, for example while its link comes up. So an
+        // attempt for an invitation pauses and tries again. All other attempts are repeated by `PeerMesh`.
         let pauses = dial.purpose == .invitation ? Self.pauses : []
-        // The candidates are looked up when the dial starts.
+        // Pass no candidates here. They are looked up only when the attempt starts.
         dials.add(id, PeerRace(dial: dial, candidates: [], pauses: pauses), own: mesh.own.key, at: now)
     }
 
-    /// Starts the dials that do not have to wait any longer, and requests a later check for the others.
+    /// Starts all waiting dials for which there is room. If some dials must still wait, requests another check later.
     mutating func startDials(at now: Duration) {
         while let id = dials.nextToStart(at: now) { request(.beginRound(id)) }
         if let time = dials.timeToLook(at: now) { request(.checkDials(time)) }
@@ -31,12 +31,13 @@ extension NodeCore {
     private func candidates(_ dial: PeerDial, _ interfaces: ArraySlice<NWInterface>) -> [NWEndpoint] {
         let given = dial.endpoints.flatMap { NWEndpoint.candidates($0, interfaces) }
         let found = places.endpoints(of: dial.peer)
-        // For an invitation, try discovered endpoints first. For other purposes, the dial's endpoints are newer than
-        // the discovered endpoints: they come from another member's introduction or from the broken link.
+        // For an invitation, try the endpoints from discovery first. For all other purposes, try the endpoints in the
+        // dial first. They are newer, because they come from another member's introduction or from the broken link.
         return dial.purpose == .invitation ? found + given : given + found
     }
 
-    /// Starts the next candidate. If none is left or running, all are tried again later, or the dial has failed.
+    /// Starts an attempt with the next candidate address. If none is left or running, tries all again after a pause, or
+    /// reports that the dial has failed.
     mutating func next(_ id: LinkID) {
         if let endpoint = dials[id]?.takeCandidate(), let race = dials[id] {
             let start = PeerRace.Start(
@@ -49,8 +50,8 @@ extension NodeCore {
         request(.dialFailed(id))
     }
 
-    /// A dialled link has completed its TLS handshake. The first such link ends its dial, and the dial's other links
-    /// are cancelled.
+    /// Handles a dialled link that has completed its TLS handshake. The first such link ends its dial, and the dial's
+    /// other links are cancelled.
     mutating func dialled(_ link: PeerLink, _ facts: LinkFacts, _ remote: NWEndpoint?, _ now: Duration) {
         guard let id = dials.dial(of: link), let race = dials.remove(id) else { return request(.cancel(link)) }
         for other in race.running where other !== link { request(.cancel(other)) }
@@ -58,7 +59,9 @@ extension NodeCore {
         mesh.dialSucceeded(id, facts, at: now)
     }
 
-    /// Returns whether the closed link was a dial's candidate. If so, starts the next candidate.
+    /// Handles a closed link. If the link was an attempt of a dial, starts the next attempt of this dial.
+    ///
+    /// Returns whether the link belonged to a dial.
     mutating func raceLost(_ link: PeerLink) -> Bool {
         guard let id = dials.dial(of: link) else { return false }
         dials[id]?.remove(link)
@@ -68,7 +71,8 @@ extension NodeCore {
 }
 
 extension NWEndpoint {
-    /// The endpoints for an address. A link-local address exists on each interface (RFC 4007 §6).
+    /// Returns the endpoints to try for an address. A link-local address can exist on each interface (RFC 4007 §6), so
+    /// it gives one endpoint per interface.
     fileprivate static func candidates(_ endpoint: PeerEndpoint, _ interfaces: some Sequence<NWInterface>)
         -> [NWEndpoint]
     {

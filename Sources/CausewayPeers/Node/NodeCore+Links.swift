@@ -4,7 +4,8 @@ internal import Dispatch
 internal import Foundation
 
 extension NodeCore {
-    /// The maximum size of one write in bytes, and the limit for unsent bytes in the transport.
+    /// The limits for sending, in bytes. `pieceSize` is the maximum size of one write. `pendingLimit` is the limit for
+    /// unsent bytes in the transport.
     private static let pieceSize = 65_536
     private static let pendingLimit = 262_144
     /// The maximum number of concurrent incoming TLS handshakes.
@@ -37,7 +38,8 @@ extension NodeCore {
     // MARK: Accepted connections
 
     mutating func accept(_ link: PeerLink, _ now: Duration) {
-        // A flood of connections without a handshake must not keep peers out.
+        // Many connections without a finished handshake must not keep other peers out. At the limit, remove one of
+        // these connections.
         if handshakes.count >= Self.handshakeLimit {
             let crowded = handshakes.remove(at: crowdedHandshake())
             request(.cancel(crowded))
@@ -47,7 +49,8 @@ extension NodeCore {
         request(.accept(link))
     }
 
-    /// The index of the oldest handshake from the address with the most handshakes.
+    /// Finds the remote address that has the most unfinished handshakes. Returns the index of the oldest of these
+    /// handshakes.
     private func crowdedHandshake() -> Int {
         var counts: [[UInt8]: (count: Int, oldest: Int)] = [:]
         for (place, link) in handshakes.enumerated() {
@@ -57,7 +60,8 @@ extension NodeCore {
         return counts.values.max { ($0.count, $1.oldest) < ($1.count, $0.oldest) }?.oldest ?? 0
     }
 
-    /// Ends a connection's handshake state. Returns `false` if it was not an accepted connection in the handshake.
+    /// Removes a connection from the list of accepted connections that are in a handshake. Returns `false` if it was
+    /// not in the list.
     mutating func endHandshake(_ link: PeerLink) -> Bool {
         guard let index = handshakes.firstIndex(where: { $0 === link }) else { return false }
         handshakes.remove(at: index)
@@ -70,7 +74,7 @@ extension NodeCore {
         keep(link, remote, id)
     }
 
-    /// Stores the link for which `PeerMesh` has the number `id`.
+    /// Stores a link and the identifier that `PeerMesh` has given to the link.
     mutating func keep(_ link: PeerLink, _ remote: NWEndpoint?, _ id: LinkID) {
         lines[id] = Line(link: link, remote: remote)
         numbers[ObjectIdentifier(link)] = id
@@ -107,8 +111,8 @@ extension NodeCore {
 }
 
 extension PeerTransport.Session {
-    /// Returns the link properties that `PeerMesh` needs: the TLS exporter value, the peer's key digest and its
-    /// address.
+    /// Returns the link properties that `PeerMesh` needs: the TLS exporter value, the peer's key digest, the peer's
+    /// address, and whether the peer is on this host.
     func facts(_ remote: NWEndpoint?) -> LinkFacts {
         let key = PeerKeyPair.publicKey(ofCertificate: certificates[0]) ?? []
         return LinkFacts(

@@ -11,11 +11,12 @@ extension NodeCore {
         request(.listen)
     }
 
-    /// The listener has a port, or could not be opened (port 0). Without a listener, the node connects only to peers
-    /// that it dials.
+    /// Records that the listener has a port, or that it could not be opened (port 0).
     ///
-    /// - Returns: The closures that waited for the port and have now run. Release them after the lock is free, because
-    ///   they may hold the last references to the program's objects.
+    /// Without a listener, the node connects only to peers that it dials.
+    ///
+    /// - Returns: The closures that waited for the port. They have now run. Release them after the lock is free,
+    ///   because they may hold the last references to the program's objects.
     fileprivate mutating func listens(on port: UInt16, _ addresses: [[UInt8]], at now: Duration) -> [Waiting] {
         service.phase = .settled
         service.port = port
@@ -26,7 +27,7 @@ extension NodeCore {
         return waiting
     }
 
-    /// Opens the listener, and runs `work` when the listener has a port or could not be opened.
+    /// Opens the listener if necessary. Runs `work` when the listener has a port or could not be opened.
     mutating func whenListening(_ now: Duration, _ work: @escaping Waiting) {
         listen()
         if service.phase == .settled { return work(&self, now) }
@@ -61,8 +62,10 @@ extension PeerNode {
         listener.start(queue: queue)
     }
 
-    /// Runs on the node's queue, as does the handling of network changes. Therefore an address list that was read
-    /// earlier cannot replace a newer list.
+    /// Reports this host's addresses to the mesh after the listener has got its port.
+    ///
+    /// This method and the handling of network changes both run on the node's queue. An older list of addresses
+    /// therefore cannot replace a newer list.
     private func listens(on port: UInt16) {
         let addresses = LocalAddresses.current()
         let waiting = apply { core, now in core.listens(on: port, addresses, at: now) }
@@ -70,7 +73,7 @@ extension PeerNode {
     }
 }
 
-/// This host's addresses, which members pass to peers that connect to it.
+/// This host's addresses. Members pass them to other peers, which can then connect to this host.
 enum LocalAddresses {
     /// Addresses in network byte order, without loopback addresses unless there are no others.
     static func current() -> [[UInt8]] {
@@ -79,7 +82,7 @@ enum LocalAddresses {
             return IPv6Address(text).map { [UInt8]($0.rawValue) }
         }
         let others = all.filter { $0.first != 127 && $0 != [UInt8](IPv6Address.loopback.rawValue) }
-        // Put link-local addresses at the end of the list, because only the first eight addresses are returned.
+        // Put link-local addresses at the end, because only the first eight addresses in the list are returned.
         let isLocal = { (address: [UInt8]) in address.count == 16 && address[0] == 0xFE && address[1] & 0xC0 == 0x80 }
         let usable = others.isEmpty ? all : others
         return Array((usable.filter { !isLocal($0) } + usable.filter(isLocal)).prefix(8))

@@ -2,7 +2,7 @@ internal import Causeway
 internal import CausewayPeerProtocols
 internal import Dispatch
 
-/// The networks to which this host is connected, even if none of them has a router.
+/// The networks to which this host is connected, including networks without a router.
 struct LocalNetwork: Equatable, Sendable {
     /// The path to any destination. It is unsatisfied if there is no router.
     let path: NWPath
@@ -15,8 +15,8 @@ struct LocalNetwork: Equatable, Sendable {
             path: query.path, links: query.interfaces.filter { $0.isCarrying && $0.interface.type != .loopback })
     }
 
-    /// The interfaces over which a link-local IPv6 address may be reached: first the path's interfaces in the path's
-    /// order, then the others.
+    /// The interfaces that may lead to a link-local IPv6 address. Interfaces from the network path come first, in the
+    /// order of the path. All other interfaces follow.
     var linkLocalInterfaces: [NWInterface] {
         let all = links.filter { $0.addresses.contains(where: Self.isLinkLocal) }.map(\.interface)
         let preferred = path.availableInterfaces.filter(all.contains)
@@ -28,16 +28,17 @@ struct LocalNetwork: Equatable, Sendable {
         IPv6Address(String(text.prefix { $0 != "%" && $0 != "/" }))?.isLinkLocal ?? false
     }
 
-    /// Whether the difference from the old networks may break links, or make new links possible. While the path is
-    /// satisfied, interfaces outside the path do not count, for example interfaces of containers.
+    /// Returns whether the networks have changed so that links may break or new links may become possible. While the
+    /// path is satisfied, interfaces outside the path do not count, for example interfaces of containers.
     func hasMoved(from old: LocalNetwork) -> Bool {
         path != old.path || (path.status != .satisfied && links != old.links)
     }
 }
 
 extension PeerNode {
-    /// Observes the interfaces. The path alone would not be enough: without a router it remains unsatisfied, although
-    /// addresses change.
+    /// Observes the network interfaces.
+    ///
+    /// Observing the path is not enough: without a router the path stays unsatisfied, although addresses change.
     func followNetwork() -> PathQuery.Watch {
         PathQuery.follow { [weak self] in
             guard let queue = self?.queue else { return }
@@ -45,7 +46,7 @@ extension PeerNode {
         }
     }
 
-    /// Runs on the node's queue.
+    /// Handles a change of the network. Runs on the queue of the node.
     private func networkChanged() {
         let network = LocalNetwork.current
         guard withCore({ core in core.service.network != network }) else { return }

@@ -8,21 +8,22 @@ internal import Dispatch
 ///
 /// Code that holds the lock changes only this state, and requests all other work: see ``NodeAction``.
 struct NodeCore: ~Copyable, Sendable {
-    /// The node's resources for one link of `PeerMesh`.
+    /// The connection for one link of `PeerMesh`.
     struct Line: Sendable {
         let link: PeerLink
         let remote: NWEndpoint?
-        /// Bytes that the transport has not accepted yet.
+        /// The number of bytes that the transport has not accepted yet.
         var pendingByteCount = 0
     }
 
-    /// Work that waits until the listener has a port or failed.
+    /// A closure to run when the listener has a port or has failed.
     typealias Waiting = @Sendable (inout NodeCore, Duration) -> Void
 
     var mesh: PeerMesh
     var lines: [LinkID: Line] = [:]
     var numbers: [ObjectIdentifier: LinkID] = [:]
-    /// Accepted connections without a TLS session, the oldest first. They are few, so searches are linear.
+    /// Accepted connections whose TLS session is not yet established, the oldest first. There are few of them, so
+    /// searches are linear.
     var handshakes: [PeerLink] = []
     var dials = PeerDials()
     var datagrams = DatagramPorts()
@@ -39,7 +40,7 @@ struct NodeCore: ~Copyable, Sendable {
     }
 }
 
-/// A node's groups, and the connection attempts and sends that wait for events of group members.
+/// A node's groups. Also stores the connection attempts and send operations that wait for events of group members.
 struct NodeGroups: Sendable {
     private(set) var ports: [SessionID: GroupPort] = [:]
     var expected = ExpectedPeers()
@@ -63,7 +64,7 @@ struct NodeService: Sendable {
     var waiting: [NodeCore.Waiting] = []
     var advertisements: [PeerAdvertisement.Port] = []
     var networkWatch: PathQuery.Watch?
-    /// The networks since the latest network change.
+    /// The networks as they were at the latest network change.
     var network: LocalNetwork?
     var armedFor: Duration?
 }
@@ -80,7 +81,7 @@ struct PeerPlaces: Sendable {
             if order.count >= Self.limit { known[order.removeFirst()] = nil }
             order.append(peer)
         }
-        // The newest endpoint comes first.
+        // Put the newest endpoint first.
         known[peer] = Array(([endpoint] + (known[peer] ?? []).filter { $0 != endpoint }).prefix(8))
     }
 
@@ -100,8 +101,8 @@ extension PeerIdentity {
 }
 
 extension PeerFailure {
-    /// Creates the failure for a file transfer that ended. The reason `left` becomes the failure `cancelled`, because a
-    /// peer that cancels a transfer sends `left`.
+    /// Creates the failure for a file transfer that ended. The reason `left` becomes `cancelled`, because a peer that
+    /// cancels a transfer also sends `left`.
     init(ofTransfer reason: PeerReason) {
         if reason == .left { self.init(.cancelled) } else { self.init(reason) }
     }

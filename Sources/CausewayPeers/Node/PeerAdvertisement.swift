@@ -63,7 +63,7 @@ package final class PeerAdvertisement: Sendable {
 
         private struct State {
             var handler: (@Sendable (AdvertiserEvent) -> Void)?
-            /// Invitations not yet passed to the program. If an invitation ends while it is in this list, it is
+            /// Invitations that were not passed to the program yet. An invitation that ends while it waits here is
             /// removed. So the limit of `PeerMesh` on unanswered invitations also limits this list, even if the program
             /// blocks the queue.
             var waiting: [Question] = []
@@ -91,8 +91,8 @@ package final class PeerAdvertisement: Sendable {
             queue.async { [self] in state.withLock { $0.handler }?(event) }
         }
 
-        /// Queues an invitation for the program. If the advertisement has ended in the meantime, declines the
-        /// invitation. The `PeerInvitation` is created later, on the program's queue.
+        /// Queues an invitation for the program. If the advertisement has already ended, declines the invitation
+        /// instead. The `PeerInvitation` object is created later, on the program's queue.
         func invited(_ id: InvitationID, _ peer: PeerIdentity, _ context: Data?, _ node: PeerNode) {
             let question = Question(id: id, peer: peer, context: context, node: node)
             let (isOpen, mustAsk) = state.withLock { state in
@@ -105,7 +105,8 @@ package final class PeerAdvertisement: Sendable {
             if mustAsk { askLater() }
         }
 
-        /// Passes one invitation per block, so that other blocks on the queue can run in between.
+        /// Passes one waiting invitation to the program, in a block on the queue. Each invitation has its own block, so
+        /// that other blocks on the queue can run in between.
         private func askLater() {
             queue.async { [self] in
                 let (question, handler) = state.withLock { state in
@@ -119,12 +120,13 @@ package final class PeerAdvertisement: Sendable {
             }
         }
 
-        /// The invitation ended, possibly before it was passed to the program.
+        /// Removes an invitation that has ended from the queue, if the program has not received it yet.
         func withdraw(_ id: InvitationID) { state.withLock { $0.waiting.removeAll { $0.id == id } } }
 
-        /// Stops the delivery of events. Declines the invitations that the program has not got. Otherwise the inviters
-        /// would wait for their whole timeout, and their invitations would count against the limit of `PeerMesh` for
-        /// unanswered invitations.
+        /// Stops the delivery of events. Declines the invitations that the program has not received.
+        ///
+        /// Otherwise the inviters would wait for their whole timeout. Their invitations would also count toward the
+        /// limit for unanswered invitations in `PeerMesh`.
         func close() {
             let (handler, waiting) = state.withLock { state in
                 defer { (state.handler, state.waiting) = (nil, []) }
@@ -147,8 +149,8 @@ package final class PeerAdvertisement: Sendable {
 
     deinit { stop() }
 
-    /// Stops advertising. No event starts after the call has returned. Invitations that the program has not got are
-    /// declined.
+    /// Stops advertising. After the call has returned, no event starts. Invitations that the program has not received
+    /// yet are declined.
     package func stop() {
         port.close()
         listener?.cancel()
@@ -156,10 +158,11 @@ package final class PeerAdvertisement: Sendable {
     }
 }
 
-/// A peer's invitation. The first answer counts; without an answer, the invitation times out at the inviter.
+/// An invitation from a peer. Only the first answer counts. If the program does not answer, the invitation times out on
+/// the inviter's side.
 package final class PeerInvitation: Sendable {
     package let peer: PeerIdentity
-    /// The inviter's bytes. They are not trusted.
+    /// Data from the inviter, which is not trustworthy.
     package let context: Data?
     private let id: InvitationID
     private let node: PeerNode
@@ -171,10 +174,10 @@ package final class PeerInvitation: Sendable {
         self.node = node
     }
 
-    /// Whether an answer still has an effect: the inviter waits, and the program has not answered.
+    /// Whether the program can still answer: the inviter still waits, and the program has not answered yet.
     package var isOpen: Bool { node.apply { core, _ in core.mesh.isAsked(id) } }
 
-    /// Joins the inviter's mesh with a group of the node that received the invitation. With a group of another node,
+    /// Joins the inviter's mesh with `group`, if `group` belongs to the node that received the invitation. Otherwise
     /// declines the invitation.
     package func accept(with group: PeerGroup) {
         guard group.node === node else { return decline() }

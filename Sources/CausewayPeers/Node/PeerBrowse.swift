@@ -6,8 +6,8 @@ package import Dispatch
 package enum BrowserEvent: Sendable {
     case started
     case failed(PeerFailure)
-    /// A peer appeared, or its TXT record changed. The dictionary has the record's keys and values, which the peer's
-    /// program chose.
+    /// A peer appeared, or its TXT record changed. The dictionary contains the keys and values in the record. The
+    /// peer's program chose them.
     case found(PeerIdentity, [String: String])
     case lost(PeerIdentity)
 }
@@ -35,7 +35,7 @@ extension PeerNode {
 package final class PeerBrowse: Sendable {
     private struct State {
         var handler: (@Sendable (BrowserEvent) -> Void)?
-        /// For each found peer, the announcement that was last reported to the program.
+        /// The announcement that the program knows of each found peer. This is the latest one that was reported.
         var told: [PeerIdentity: PeerAnnouncement] = [:]
         var choice = InstanceChoice<NWEndpoint>()
     }
@@ -79,17 +79,18 @@ package final class PeerBrowse: Sendable {
 
     private func post(_ event: BrowserEvent) { state.withLock { $0.handler }?(event) }
 
-    /// Returns the peer's announcement from a browse result. Returns `nil` if the result is not a peer, or if the peer
-    /// cannot be invited.
+    /// Returns the peer's announcement from a browse result. Returns `nil` if the result does not describe a peer, or
+    /// if this peer cannot invite the found peer.
     private func announcement(_ result: NWBrowser.Result) -> PeerAnnouncement? {
-        // Leave out peers with the local peer's ID, which includes the local peer: they cannot be invited.
+        // Leave out peers with the same ID as the local peer, because they cannot be invited. This also leaves out the
+        // local peer itself.
         guard case .bonjour(let record) = result.metadata, let announcement = PeerAnnouncement(record),
             announcement.peer.key.id != node.local.peer.id
         else { return nil }
         return announcement
     }
 
-    /// Runs on the program's queue.
+    /// Updates the known services from new browse results. Runs on the program's queue.
     private func update(_ results: Set<NWBrowser.Result>) {
         var choice = state.withLock { $0.choice }
         let instances = choice.update(results, key: { $0.endpoint }, value: { announcement($0) })
@@ -101,8 +102,8 @@ package final class PeerBrowse: Sendable {
             let current = Dictionary(
                 instances.values.map { (PeerIdentity($0.peer), $0) },
                 uniquingKeysWith: { first, second in
-                    // If a peer has two instances, the instance that was reported is kept, so that the report does not
-                    // change back and forth.
+                    // If a peer has two service instances, keep the instance that was reported earlier. Otherwise the
+                    // choice could change back and forth between the two instances.
                     state.told[PeerIdentity(first.peer)] == second ? second : first
                 })
             for (peer, announcement) in current where state.told[peer] != announcement {
@@ -115,21 +116,21 @@ package final class PeerBrowse: Sendable {
     }
 }
 
-/// Chooses at most 1,024 instances for a browser to show.
+/// Chooses at most 1,024 service instances that a browser shows.
 ///
-/// Shown instances stay until they are gone. Otherwise a flood of instances would hide different known peers after each
-/// change, and these would be lost and found again and again.
+/// A shown instance stays until it is gone. Otherwise a flood of instances would hide different known peers after each
+/// change. These peers would be lost and found again and again.
 struct InstanceChoice<Key: Hashable & Sendable>: Sendable {
     static var limit: Int { 1_024 }
 
     private var shown: Set<Key> = []
 
-    /// Returns the values of the instances to show, by the instances' keys.
+    /// Selects the service instances that the program sees. Returns their values by key.
     ///
     /// - Parameters:
-    ///   - found: All instances.
+    ///   - found: All instances that were found.
     ///   - key: Returns the key that identifies an instance.
-    ///   - value: Returns the value to show for an instance; `nil` if the instance is not a peer.
+    ///   - value: Returns an instance's value. Returns `nil` if the instance is not a peer.
     mutating func update<Instance, Value>(
         _ found: some Collection<Instance>, key: (Instance) -> Key, value: (Instance) -> Value?
     ) -> [Key: Value] {

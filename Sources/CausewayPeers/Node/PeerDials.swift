@@ -1,7 +1,8 @@
 internal import Causeway
 internal import CausewayPeerProtocols
 
-/// The attempts to reach one peer: candidates start one after another, and the first TLS session wins.
+/// The attempts to reach one peer. The candidates start one after another. The first TLS session that is established
+/// wins.
 struct PeerRace: Sendable {
     /// A candidate to start.
     struct Start: Sendable {
@@ -15,15 +16,15 @@ struct PeerRace: Sendable {
     let dial: PeerDial
     var candidates: [NWEndpoint]
     private(set) var running: [PeerLink] = []
-    /// The delays after which all candidates are tried again.
+    /// The delays that remain. After each delay, all candidates are tried again.
     private(set) var pauses: [Duration] = []
-    /// The number of candidates started so far. When a candidate's timer fires, the next candidate is started only if
-    /// this number is the same as when the timer was set.
+    /// How many candidates have been started so far. A candidate's timer remembers this number. When the timer fires,
+    /// the next candidate is started only if the number is still the same.
     private(set) var startCount = 0
-    /// The number of candidates that ``takeCandidate()`` has returned and that have no link yet.
+    /// The number of candidates that ``takeCandidate()`` has returned, but that do not have a link yet.
     private(set) var linklessCount = 0
 
-    /// Whether a candidate was started and has not failed.
+    /// Whether an attempt to connect to one of the candidates is in progress.
     var isRunning: Bool { linklessCount > 0 || !running.isEmpty }
 
     /// Removes and returns the candidate to start; `nil` if none is left. The caller must add its link.
@@ -34,7 +35,7 @@ struct PeerRace: Sendable {
         return candidates.removeFirst()
     }
 
-    /// Adds the link of a candidate from ``takeCandidate()``.
+    /// Records that a link now exists for a candidate that ``takeCandidate()`` returned.
     mutating func add(_ link: PeerLink) {
         linklessCount -= 1
         running.append(link)
@@ -42,30 +43,32 @@ struct PeerRace: Sendable {
 
     mutating func remove(_ link: PeerLink) { running.removeAll { $0 === link } }
 
-    /// Removes and returns the delay before all candidates are tried again; `nil` if they are not tried again.
+    /// After all candidate addresses have been tried, they may be tried again after a pause. Removes and returns this
+    /// pause. Returns `nil` if they are not tried again.
     mutating func takePause() -> Duration? { pauses.isEmpty ? nil : pauses.removeFirst() }
 }
 
-/// A node's dials, of which only a few run at a time.
+/// A node's outgoing connection attempts ("dials"). Only a few run at a time.
 ///
-/// Peers that find each other both invite, and one of the two invitations is enough. When many peers find each other at
-/// once, the peer with the larger key waits briefly for the other peer's dial. This saves nearly half of the
-/// handshakes.
+/// Two peers that find each other both send an invitation, but one is enough. When many peers find each other at once,
+/// the peer with the larger key waits briefly for the other peer's dial. This saves nearly half of the handshakes.
 struct PeerDials: Sendable {
-    /// The maximum number of dials running at a time. Dials that replace a control link or open a connection for
-    /// resource bytes never wait.
+    /// The maximum number of dials that run at a time. Some dials never wait: those that replace a control link, and
+    /// those that open a connection for resource bytes.
     static let limit = 4
-    /// The time after which a running dial no longer delays others.
+    /// When a connection attempt has run for this time, it no longer delays other attempts.
     static let patience = Duration.seconds(1)
-    /// How long the peer with the larger key delays a dial while many peers find each other at once: after more than
-    /// ``limit`` dials within ``longestCourtesy``. Each connection from a peer starts this time again, but the delay
-    /// ends at most ``longestCourtesy`` after the dial was added.
+    /// How long the peer with the larger key delays a connection attempt while many peers find each other at once. Many
+    /// means more than ``limit`` attempts within ``longestCourtesy``.
+    ///
+    /// Each connection from a peer restarts the delay. The delay ends at most ``longestCourtesy`` after the attempt was
+    /// added.
     static let courtesy = Duration.milliseconds(700)
     static let longestCourtesy = Duration.seconds(5)
 
     private struct Place: Sendable {
         let id: LinkID
-        /// Whether the other peer has the smaller key, so that this peer should wait for that peer's dial.
+        /// Whether the other peer has the smaller key. If so, this peer waits a while for the other peer to connect.
         let isCourteous: Bool
         let since: Duration
     }
@@ -73,7 +76,7 @@ struct PeerDials: Sendable {
     private var races: [LinkID: PeerRace] = [:]
     private var waiting: [Place] = []
     private var started: [LinkID: Duration] = [:]
-    /// The times at which the newest dials were added, in ascending order.
+    /// The times at which the latest connection attempts were added, in ascending order.
     private var recent: [Duration] = []
     private var lastArrival: Duration?
     /// Whether a call to ``nextToStart(at:)`` is scheduled.
@@ -84,21 +87,23 @@ struct PeerDials: Sendable {
         _modify { yield &races[id] }
     }
 
-    /// Adds the link of a dial's candidate. Returns `false` if the dial has ended.
+    /// Adds a candidate's link to a connection attempt.
+    ///
+    /// Returns `false` if the attempt has already ended.
     mutating func add(_ link: PeerLink, to id: LinkID) -> Bool {
         guard races[id] != nil else { return false }
         races[id]?.add(link)
         return true
     }
 
-    /// The dial for which a link is a candidate.
+    /// Returns the connection attempt to which a candidate link belongs.
     func dial(of link: PeerLink) -> LinkID? { races.first { $0.value.running.contains { $0 === link } }?.key }
 
     mutating func add(_ id: LinkID, _ race: PeerRace, own: PeerKey, at now: Duration) {
         races[id] = race
         recent = recent.suffix(Self.limit) + [now]
         let place = Place(id: id, isCourteous: race.dial.peer < own && !race.dial.isUrgent, since: now)
-        // Urgent dials come first. The others keep their order.
+        // Insert urgent connection attempts at the front. All other attempts keep their order.
         waiting.insert(place, at: race.dial.isUrgent ? 0 : waiting.count)
     }
 
@@ -109,7 +114,8 @@ struct PeerDials: Sendable {
         return races.removeValue(forKey: id)
     }
 
-    /// Returns the next dial to start; `nil` if all must wait until a dial ends or ``timeToLook(at:)`` has passed.
+    /// Returns the next connection attempt to start. Returns `nil` if all attempts must wait until another one ends or
+    /// ``timeToLook(at:)`` has passed.
     mutating func nextToStart(at now: Duration) -> LinkID? {
         guard !waiting.isEmpty else { return nil }
         if races[waiting[0].id]?.dial.isUrgent == true { return start(0, at: now) }
@@ -119,10 +125,12 @@ struct PeerDials: Sendable {
         return index.map { start($0, at: now) }
     }
 
-    /// Records that a peer connected to this peer: more peers may be about to connect.
+    /// Records the time at which another peer connected to this peer. Other peers may also connect soon, so this peer
+    /// delays its own attempts.
     mutating func arrived(at now: Duration) { lastArrival = now }
 
-    /// Returns when a dial may start while many peers find each other at once.
+    /// Returns the time at which the connection attempt may start. If many peers find each other at once, some attempts
+    /// start later.
     private func time(of place: Place) -> Duration {
         guard place.isCourteous else { return place.since }
         let start = max(place.since, lastArrival ?? place.since)
@@ -135,9 +143,11 @@ struct PeerDials: Sendable {
         return id
     }
 
-    /// Returns the delay before the next check whether a waiting dial may start, and records that this check is
-    /// scheduled. Returns `nil` if no dial waits, or if a check is already scheduled. If a running dial ends before the
-    /// check, a waiting dial may start earlier.
+    /// Returns the delay after which to check again whether a waiting dial may start. Records that this check is
+    /// scheduled.
+    ///
+    /// Returns `nil` if no dial waits, or if a check is already scheduled. If a running dial ends before the check, a
+    /// waiting dial may start earlier.
     mutating func timeToLook(at now: Duration) -> Duration? {
         guard !waiting.isEmpty, !isAwaited else { return nil }
         isAwaited = true
@@ -147,6 +157,6 @@ struct PeerDials: Sendable {
 }
 
 extension PeerDial {
-    /// Whether a connected member waits for this dial.
+    /// Whether the attempt is urgent, because a connected member waits for it.
     fileprivate var isUrgent: Bool { purpose == .resumption || purpose == .lane }
 }

@@ -3,42 +3,41 @@ internal import CausewayPeerProtocols
 internal import Dispatch
 internal import Foundation
 
-/// One TLS connection: reads in blocks, counts unsent bytes, and reports its end once.
+/// One TLS connection to a peer. It reads in blocks, counts unsent bytes, and reports its end once.
 ///
-/// All callbacks run on the node's queue. `resumeReading()` requests the next block; without it, the kernel's buffers fill and the sender
-/// has to wait.
+/// All callbacks run on the node's queue. `resumeReading()` requests the next block. Without this call, the kernel's
+/// buffers fill and the sender has to wait.
 final class PeerLink: Sendable {
     enum Event: Sendable {
-        /// The handshake is complete. The remote endpoint is `nil` if it is not known.
+        /// The TLS handshake is complete. The remote endpoint is `nil` if it is not known.
         case opened(LinkFacts, remote: NWEndpoint?)
         case received([UInt8])
-        /// The transport accepted this number of bytes since the previous report. Each report covers at least 32 KiB,
-        /// so the last bytes that were written may remain unreported.
+        /// The transport has accepted this number of bytes since the previous report. Each report covers at least 32
+        /// KiB, so the last written bytes may remain unreported.
         case sent(Int)
-        /// The other side sent all of its bytes. No `received` follows.
+        /// The other side has sent its last byte. No `received` event follows.
         case ended
-        /// The link no longer exists. This is the link's final event. After a local network failure, the other side may
-        /// not know yet that the link has ended.
+        /// The link has closed, and no event follows. After a failure of the local network, the other side may not know
+        /// yet that the link has ended.
         case closed(isLocalFailure: Bool)
     }
 
-    /// The maximum block size of one read in bytes.
+    /// The maximum number of bytes in one read.
     private static let blockSize = 65_536
-    /// The number of sent bytes that are reported together: a report for each message would cost as much as the message.
+    /// The number of sent bytes to report together. A report for each message would cost as much as the message itself.
     private static let reportSize = 32_768
 
     private struct State {
         var isReady = false
         var isReading = false
         var isClosed = false
-        /// Written bytes not yet reported.
+        /// The number of bytes that were written since the last report.
         var unreportedByteCount = 0
     }
 
     private let connection: NWConnection
     private let queue: DispatchQueue
-    /// Whether the connection waits for a better network if it cannot be established. If `false`, the link ends with a
-    /// failure instead.
+    /// Whether the connection waits for a network if it cannot be established now. If `false`, the link fails instead.
     private let waits: Bool
     private let report: @Sendable (PeerLink, Event) -> Void
     private let state = LockedValue(State())
@@ -87,7 +86,7 @@ final class PeerLink: Sendable {
         resumeReading()
     }
 
-    /// Requests the next block, unless a request is pending.
+    /// Requests the next block of input if the link is ready and no request is pending.
     func resumeReading() {
         let mayRead = state.withLock { state in
             guard state.isReady, !state.isReading, !state.isClosed else { return false }
@@ -124,8 +123,8 @@ final class PeerLink: Sendable {
             })
     }
 
-    /// Ends the link. If `abruptly` is `false`, the written bytes are sent first. Other events may precede `closed`,
-    /// but none follows it.
+    /// Ends the link. If `abruptly` is `false`, sends the written bytes first. Other events may still come before the
+    /// event `closed`, but no event follows it.
     func close(abruptly: Bool) {
         if abruptly { return connection.forceCancel() }
         connection.send(
@@ -146,7 +145,8 @@ final class PeerLink: Sendable {
 }
 
 extension NWError {
-    /// Whether the local network failed, and not the other side: then it is worth waiting longer for a new link.
+    /// Whether the failure is in the local network and not on the other side. If so, a longer wait for a new link is
+    /// worthwhile.
     fileprivate var isOfLocalNetwork: Bool {
         guard case .posix(let code) = self else { return false }
         return switch code {

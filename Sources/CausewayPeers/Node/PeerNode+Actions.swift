@@ -3,9 +3,11 @@ internal import CausewayPeerProtocols
 internal import Dispatch
 
 extension PeerNode {
-    /// Performs a requested action. Actions are performed in the order of the state changes that requested them, by one
-    /// thread at a time, without the lock. An action may report events to the node. The actions that these events
-    /// request follow the actions already requested.
+    /// Performs an action that a state change requested.
+    ///
+    /// One thread at a time performs actions, without the lock. Actions run in the order in which they were requested.
+    /// An action may report events to the node, and these events may request more actions. The new actions run after
+    /// those that were already requested.
     func perform(_ action: NodeAction) {
         switch action {
         case .accept(let link): begin(link)

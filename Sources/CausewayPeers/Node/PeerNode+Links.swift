@@ -7,14 +7,15 @@ extension PeerNode {
     /// abruptly.
     private static let closingTime = Duration.seconds(2)
 
-    /// A link keeps the node alive until it is closed, so that a released group's last bytes are sent.
+    /// Creates a link for a connection. The link keeps the node alive until the link is closed. So the last bytes are
+    /// sent even if the program has released the group.
     func link(_ connection: NWConnection, waits: Bool) -> PeerLink {
         PeerLink(connection, queue: queue, waits: waits) { [self] link, event in
             apply { core, now in core.handle(event, of: link, now) }
         }
     }
 
-    /// A listener accepted a connection.
+    /// Handles a connection that a listener has accepted.
     func accept(_ connection: NWConnection) {
         let link = link(connection, waits: true)
         apply { core, now in core.accept(link, now) }

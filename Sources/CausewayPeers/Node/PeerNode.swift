@@ -58,7 +58,7 @@ package final class PeerNode: Sendable {
         weak let node: PeerNode?
     }
 
-    /// Returns a local peer's existing node. If there is none, or if it was released, creates a node.
+    /// Returns the node of a local peer. Creates a node if there is none, or if the earlier node was released.
     package static func shared(for local: LocalPeer) -> PeerNode {
         living.withLock { living in
             if let node = living[local.peer]?.node { return node }
@@ -72,11 +72,11 @@ package final class PeerNode: Sendable {
     /// Monotonic time, for `PeerMesh`.
     static var now: Duration { .nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds)) }
 
-    /// Changes the state and takes the actions of `PeerMesh`, then performs the requested actions.
+    /// Changes the state and takes the actions of `PeerMesh`. Then performs the requested actions.
     ///
-    /// If another thread performs actions, or if an action called this method, the requested actions are performed
-    /// later, in order, and possibly after this method has returned. So a caller may rely on the result and on the
-    /// state, but not on the actions.
+    /// The actions are performed later, in order, if another thread is performing actions, or if an action called this
+    /// method. This may be after the method has returned. So a caller may rely on the result and on the state, but not
+    /// on the actions.
     @discardableResult
     func apply<Result: Sendable>(_ change: (inout NodeCore, Duration) -> Result) -> Result {
         core.change(
@@ -88,13 +88,14 @@ package final class PeerNode: Sendable {
             }, perform: perform)
     }
 
-    /// Reads or changes the state outside `PeerMesh`. `body` neither calls `PeerMesh` nor requests actions.
+    /// Gives `body` access to the part of the state that does not belong to `PeerMesh`. `body` must not call `PeerMesh`
+    /// and must not request actions.
     func withCore<Result: Sendable>(_ body: (inout NodeCore) -> Result) -> Result {
         core.withLock { core in body(&core) }
     }
 
-    /// Passes the node's listening port to the completion as soon as the port is known, or 0 if the node cannot listen.
-    /// The completion runs on the node's queue.
+    /// Calls `completion` with the node's listening port as soon as the port is known. The port is 0 if the node cannot
+    /// listen. The completion runs on the node's queue.
     package func whenListening(_ completion: @escaping @Sendable (UInt16) -> Void) {
         apply { core, now in
             core.whenListening(now) { [queue] core, _ in
@@ -111,9 +112,10 @@ package final class PeerNode: Sendable {
         }
     }
 
-    /// Makes new DTLS connections for unreliable messages dial another endpoint. Only tests call this method.
+    /// Redirects new DTLS connections for unreliable messages to another endpoint. Only tests call this method.
     package func detourDatagrams(_ detour: (@Sendable (NWEndpoint) -> NWEndpoint)?) {
-        // Release the old closure only after the lock is free, because its release may also release other objects.
+        // Release the old closure only after the lock was released. Its release can also release other objects, whose
+        // code must not run under the lock.
         let old = withCore { core in
             defer { core.datagrams.detour = detour }
             return core.datagrams.detour

@@ -3,9 +3,11 @@ internal import CausewayPeerProtocols
 internal import Dispatch
 
 extension PeerTransport {
-    /// ECDHE_PSK_WITH_CHACHA20_POLY1305_SHA256 (RFC 7905 §2) and PSK_WITH_AES_128_GCM_SHA256 (RFC 5487 §3.1). With
-    /// either suite, both ends of a DTLS connection for unreliable messages prove the key; a certificate suite would
-    /// prove nothing here.
+    /// The cipher suites for datagrams: ECDHE_PSK_WITH_CHACHA20_POLY1305_SHA256 (RFC 7905 §2) and
+    /// PSK_WITH_AES_128_GCM_SHA256 (RFC 5487 §3.1).
+    ///
+    /// With these suites, both ends of a DTLS connection prove that they know the shared key. A suite that uses
+    /// certificates would not prove this.
     private static let datagramSuites: [UInt16] = [0xccac, 0x00a8]
 
     /// Parameters for both ends of a connection for unreliable messages: DTLS 1.2 with a pre-shared key over UDP.
@@ -25,7 +27,7 @@ extension PeerTransport {
         return parameters
     }
 
-    /// Whether an established DTLS connection was secured with the pre-shared key.
+    /// Returns whether an established DTLS connection uses one of the cipher suites with the pre-shared key.
     static func isKeyed(_ connection: NWConnection) -> Bool {
         guard let metadata = connection.metadata(definition: NWProtocolTLS.definition) as? NWProtocolTLS.Metadata else {
             return false

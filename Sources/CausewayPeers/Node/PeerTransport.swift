@@ -2,7 +2,8 @@ internal import Causeway
 internal import Dispatch
 internal import Foundation
 
-/// TLS 1.3 over TCP with certificates on both sides, for control links and connections for resource bytes.
+/// The transport of control links, and of connections that carry the bytes of resources. It is TLS 1.3 over TCP, with
+/// certificates on both sides.
 enum PeerTransport {
     /// The application protocol (ALPN, RFC 7301).
     static let applicationProtocol = "cw-peers/1"

@@ -2,13 +2,14 @@ internal import Foundation
 
 /// Events that the program has not taken yet.
 ///
-/// Flow control limits the messages: if 4 MiB of a sender's messages wait here, the sender has to wait. If too many
-/// discovery events wait, they are merged and not dropped: a browser reports a peer once, so the program would never
-/// learn of a peer whose event was dropped.
+/// If 4 MiB of a sender's messages wait here, flow control makes the sender wait. If too many discovery events wait,
+/// they are merged. They are not dropped: a browser reports a peer only once, so the program would never learn of a
+/// peer whose event was dropped.
 final class EventBuffer: Sendable {
     struct Entry: Sendable {
         let event: PeerEvent
-        /// Counts the event against its sender's limit. This object is released when the program takes the event.
+        /// While this object exists, the event counts towards the limit for its sender. When the program receives the
+        /// event, the object is released.
         let receipt: PeerReceipt?
     }
 
@@ -18,11 +19,12 @@ final class EventBuffer: Sendable {
     }
 
     fileprivate struct State {
-        /// The waiting events. Entries that the program has taken are `nil`, because the objects in these entries are
-        /// released outside the lock.
+        /// The events that wait for the program. When the program takes an event, its entry becomes `nil`. The objects
+        /// in the entry are then released outside the lock.
         var entries: [Entry?] = []
         var first = 0
-        /// The number of discovery events in `entries`. If it exceeds `mergeLimit`, these events are merged.
+        /// The number of discovery events in `entries`. When this number exceeds `mergeLimit`, several discovery events
+        /// are merged into one.
         var discoveryCount = 0
         var mergeLimit = EventBuffer.discoveryLimit
         /// The suspended consumers, the oldest first.
@@ -32,9 +34,11 @@ final class EventBuffer: Sendable {
     }
 
     fileprivate static let discoveryLimit = 2_048
-    /// The number of events about refused peers that remain when waiting events are merged.
+    /// The maximum number of waiting events about refused peers. When the buffer merges waiting events, it keeps at
+    /// most this number of them.
     fileprivate static let refusalLimit = 1_024
-    /// The number of invitations above which ended invitations are removed. At most 16 are open at a time.
+    /// When more invitations than this number are stored, ended invitations are removed. At most 16 invitations are
+    /// open at a time.
     private static let invitationLimit = 32
     private let state = LockedValue(State())
 
@@ -52,11 +56,12 @@ final class EventBuffer: Sendable {
         waiter?.resume()
     }
 
-    /// An inviter that gives up and invites again must not fill the memory of a program that takes no events.
+    /// Removes invitations that have ended. A peer can invite and give up many times. If the program takes no events,
+    /// these invitations must not fill the memory.
     private func removeEndedInvitations() {
         let waiting = state.withLock { state in state.entries[state.first...].compactMap { $0?.event.invitation } }
         guard waiting.count >= Self.invitationLimit else { return }
-        // Ask the node outside the lock whether the invitations are still open.
+        // Ask the node whether the invitations are still open, without holding the lock.
         let ended = Set(waiting.filter { !$0.isOpen }.map { ObjectIdentifier($0) })
         let removed = state.withLock { state -> [Entry?] in
             let waiting = state.entries[state.first...]
@@ -69,7 +74,7 @@ final class EventBuffer: Sendable {
         withExtendedLifetime(removed) {}
     }
 
-    /// Ends the buffer: later events are dropped. Waiting events are still delivered.
+    /// Ends the buffer. Events that already wait are still delivered. Later events are dropped.
     func finish(_ end: Result<Void, PeerFailure>) {
         let waiters = state.withLock { state in
             if state.end == nil { state.end = end }
@@ -93,8 +98,9 @@ final class EventBuffer: Sendable {
         }
     }
 
-    /// Suspends until an event is added for this consumer, the buffer ends, or the task is cancelled. Several
-    /// consumers may wait: a new consumer must not resume a waiting consumer, because the two would then resume each
+    /// Suspends until an event is added for this consumer, the buffer ends, or the task is cancelled.
+    ///
+    /// Several consumers may wait. A new consumer must not resume a waiting one; otherwise the two would resume each
     /// other without end.
     nonisolated(nonsending) private func wait() async {
         let number = state.withLock { state in
@@ -124,7 +130,8 @@ extension EventBuffer.State {
         let entry = entries[first].take()
         if entry?.event.isDiscovery == true { discoveryCount -= 1 }
         first += 1
-        // Remove at least half of the entries at once, so that each entry is moved at most once on average.
+        // Remove the taken entries only when they are at least half of all entries. On average, each entry is then
+        // moved at most once.
         if first == entries.count || first > max(64, entries.count / 2) {
             entries.removeFirst(first)
             first = 0
@@ -144,20 +151,19 @@ private struct Sighting {
     let info: [String: String]?
 }
 
-/// The reports about one peer that the program has not taken.
+/// The reports about one peer that wait for the program.
 private struct Sightings {
-    /// Whether the program knows the peer from an earlier event.
+    /// Whether an earlier event has already shown this peer to the program.
     let isKnown: Bool
-    /// The index of the first event that reports the loss of the peer. If the program knows the peer, it must get this
-    /// event.
+    /// The index of the first event that reports the loss of this peer. The buffer must keep this event if the program
+    /// already knows the peer.
     var firstLoss: Int?
     var last: Int
 }
 
 extension EventBuffer.State {
-    /// Merges each peer's discovery events, so that few events tell the program which peers are present. Also drops the
-    /// oldest events about refused peers. At most two discovery events of a peer remain, and a browser has at most
-    /// 1,024 peers at a time.
+    /// Merges the events about finding and losing each peer, and drops the oldest events about refused peers. At most
+    /// two discovery events remain for each peer. A browser has at most 1,024 peers at a time.
     fileprivate mutating func mergeDiscovery() {
         let sightings = sightings()
         let refusalCount = entries[first...].count { $0?.event.isRefusal == true }
@@ -173,7 +179,7 @@ extension EventBuffer.State {
         }
         (entries, first) = (kept, 0)
         discoveryCount = kept.count { $0?.event.isDiscovery == true }
-        // A merge reads all events, so do not merge again before many new events wait.
+        // Merging reads all waiting events. So wait with the next merge until many new events have been added.
         mergeLimit = max(EventBuffer.discoveryLimit, 2 * discoveryCount)
     }
 
@@ -191,7 +197,8 @@ extension EventBuffer.State {
         return all
     }
 
-    /// Returns the event that replaces the event at an index; `nil` if other events make it redundant.
+    /// Returns the event that replaces the event at an index when events are merged. Returns `nil` if other events make
+    /// this event redundant.
     private static func merged(_ event: PeerEvent, at index: Int, _ all: [PeerIdentity: Sightings]) -> PeerEvent? {
         guard let sighting = event.sighting, let sightings = all[sighting.peer] else { return event }
         if sightings.isKnown, index == sightings.firstLoss { return event }
@@ -208,7 +215,8 @@ extension PeerEvent {
 
     fileprivate var isDiscovery: Bool { isRefusal || sighting != nil }
 
-    /// Whether the event is a refusal, of which a host can cause any number.
+    /// Whether the event reports a refused host. Such events must be limited, because another host can cause any number
+    /// of them.
     fileprivate var isRefusal: Bool {
         if case .refused = self { true } else { false }
     }

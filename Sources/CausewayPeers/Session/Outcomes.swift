@@ -1,4 +1,4 @@
-/// Tasks that wait for a peer's answer or departure.
+/// Tasks that wait for a peer's answer, or until the peer has left.
 final class Outcomes: Sendable {
     enum Question: Hashable, Sendable {
         case membership(PeerIdentity)
@@ -49,14 +49,14 @@ final class Outcomes: Sendable {
         waiter?.continuation.resume(throwing: CancellationError())
     }
 
-    /// Answers a question. Returns whether a task waited for it.
+    /// Gives an answer to a question, and returns whether a task was waiting for it.
     @discardableResult
     func answer(_ question: Question, _ answer: Result<PeerCode?, PeerFailure>) -> Bool {
         self.answer([question], answer)
     }
 
-    /// Answers several questions at once: a task that continues after one of them may ask another question, which this
-    /// call must not answer.
+    /// Answers several questions in one step. After one answer, a task may continue and ask a new question. This call
+    /// must not answer the new question.
     @discardableResult
     private func answer(_ questions: [Question], _ answer: Result<PeerCode?, PeerFailure>) -> Bool {
         let waiters = state.withLock { state in
@@ -66,8 +66,8 @@ final class Outcomes: Sendable {
         return !waiters.isEmpty
     }
 
-    /// Ends the waits for a peer that is gone. If the peer was a member, its key may still be written to the disk, so a
-    /// wait for a pairing continues until that is done.
+    /// Makes all waits for a lost peer fail, with one exception. If the peer was a member, its key may still be on its
+    /// way to the disk. A wait for the pairing with this peer then continues until the key is written.
     func lost(_ peer: PeerIdentity, _ failure: PeerFailure, wasMember: Bool) {
         let ended = [Question.membership(peer), .code(peer), .verification(peer)]
         answer(wasMember ? ended : ended + [.pairing(peer)], .failure(failure))

@@ -4,17 +4,17 @@ public import Foundation
 public enum PeerEvent: Sendable {
     /// A peer advertises the service. The peer's program chose the pairs in `info`, which are not trusted.
     case found(PeerIdentity, info: [String: String])
-    /// A found peer changed its advertised pairs or its display name.
+    /// A found peer changed its advertised key-value pairs or its display name.
     case updated(PeerIdentity, info: [String: String])
     /// A found peer stopped advertising, or is gone.
     case lost(PeerIdentity)
     /// A peer invites the local peer. Without an answer, the invitation times out at the inviter.
     case invited(PeerInvite)
-    /// A peer is now a member. Messages to it can be sent.
+    /// A peer joined the session. Messages can now be sent to it.
     case joined(PeerIdentity)
     /// The link to a member broke and is being replaced. Messages to it are queued meanwhile.
     case suspended(PeerIdentity)
-    /// The link was replaced. Nothing was lost or duplicated.
+    /// A new link to the member has replaced the broken link. No message was lost or duplicated.
     case resumed(PeerIdentity)
     /// A peer is no longer a member, or did not become one.
     case left(PeerIdentity, PeerFailure)
@@ -64,7 +64,7 @@ public struct PeerInvite: Sendable {
     public func decline() { invitation.decline() }
 }
 
-/// A weak reference to a group, so that an event does not keep the group alive.
+/// A weak reference to a peer group. Events contain this value, so that they do not keep the group alive.
 struct WeakGroup: Sendable {
     weak let group: PeerGroup?
 }
@@ -76,7 +76,7 @@ public struct PeerTransfer: Sendable {
     /// The progress of the transfer in bytes. The total is -1 if the sender does not know the file's size.
     public let progress: Progress
 
-    /// Cancels the transfer on both sides. ``PeerEvent/fileFailed(name:_:from:)`` follows.
+    /// Cancels the transfer on both sides. The event ``PeerEvent/fileFailed(name:_:from:)`` follows.
     public func cancel() { progress.cancel() }
 }
 

@@ -26,7 +26,8 @@ public struct PeerProfile: Sendable {
 
     var isPersistent: Bool { if case .persistent = kind { true } else { false } }
 
-    /// The local peer. A persistent identity is read from the store, or created and stored.
+    /// Returns the local peer. For a persistent profile, it reads the identity from the store; if there is none, it
+    /// creates and stores one.
     func local() throws(PeerFailure) -> LocalPeer {
         guard (1...63).contains(name.utf8.count) else {
             throw PeerFailure(.invalid, "a display name has 1 to 63 bytes of UTF-8, not \(name.utf8.count)")

@@ -4,7 +4,7 @@ public import Foundation
 extension PeerSession {
     /// The members who receive a message.
     public enum Recipients: Sendable {
-        /// All members connected when the call begins.
+        /// All members that are connected when the call starts.
         case all
         case peer(PeerIdentity)
         case peers([PeerIdentity])
@@ -12,7 +12,7 @@ extension PeerSession {
 
     /// How a message is delivered.
     public enum Delivery: Hashable, Sendable {
-        /// The message arrives once, and in sending order. It has at most 16 MiB.
+        /// The message arrives exactly once, and in sending order. It may have up to 16 MiB.
         case reliable
         /// As `reliable`, but a message replaces an older message with the same key that is still queued for the peer.
         /// Use this for states of which only the newest matters, such as positions.
@@ -44,7 +44,7 @@ extension PeerSession {
                 do {
                     try await send(message, to: peer, delivery)
                 } catch let failure as PeerFailure where failure.code == .notConnected {
-                    // This member has left. The message is for the remaining members.
+                    // This member has left the session. Still send the message to the remaining members.
                 }
             }
         }
@@ -105,7 +105,7 @@ extension PeerSession {
             group.verify(peer)
             endIfGone(peer, .code(peer))
         }
-        // If there is no code to show, another task has verified the peer in the meantime.
+        // There is no code to show if another task has already verified the peer.
         guard let code else { return }
         let matches = try await confirm(code)
         try await outcomes.wait(.verification(peer)) {
@@ -114,7 +114,8 @@ extension PeerSession {
         }
     }
 
-    /// If the peer left before this task began to wait, ends the wait with an error. No event would end it.
+    /// Ends the wait with an error if the peer left before this task began to wait. In that case, no event would end
+    /// the wait.
     private func endIfGone(_ peer: PeerIdentity, _ question: Outcomes.Question) {
         if !peers.contains(peer) { outcomes.answer(question, .failure(PeerFailure(.notConnected))) }
     }
@@ -124,7 +125,7 @@ extension PeerSession {
 public struct PeerFileProgress: AsyncSequence, Sendable {
     /// The progress so far.
     public struct Part: Hashable, Sendable {
-        /// The number of sent bytes.
+        /// The number of bytes sent so far.
         public let sentByteCount: Int64
         /// The file size in bytes.
         public let totalByteCount: Int64
@@ -142,7 +143,7 @@ public struct PeerFileProgress: AsyncSequence, Sendable {
     private let parts: AsyncThrowingStream<Part, any Error>
 
     init(_ group: PeerGroup, _ file: URL, _ name: String, _ peer: PeerIdentity, _ hasDigest: Bool) {
-        // Only the newest value matters.
+        // Keep only the newest progress value.
         let (parts, continuation) = AsyncThrowingStream.makeStream(of: Part.self, bufferingPolicy: .bufferingNewest(1))
         let progress = group.sendFile(
             at: file, name: name, to: peer, hasDigest: hasDigest,
@@ -160,7 +161,8 @@ public struct PeerFileProgress: AsyncSequence, Sendable {
 }
 
 extension PeerSession.Delivery {
-    /// Whether a message of this size is sent at once or not at all. A larger message waits for space in the queue.
+    /// Returns whether a message of this size is sent as a datagram, which is sent at once or dropped. Any other
+    /// message waits until the queue has space for it.
     func isDatagram(of byteCount: Int) -> Bool {
         switch self {
         case .datagram: byteCount <= PeerLimits.unreliableMessage

@@ -1,7 +1,8 @@
 package import Foundation
 
 extension PeerSession {
-    /// An event that another library of this package, such as CausewayPeerActors, receives before the program.
+    /// An event for another library in this package, such as CausewayPeerActors. The library receives the event before
+    /// the program does.
     package enum TapEvent: Sendable {
         case joined(PeerIdentity)
         case left(PeerIdentity, PeerFailure)

@@ -24,7 +24,7 @@ public import Foundation
 /// Apple's counterpart is a session layer that programs write over `Network`; `MCSession` in MultipeerConnectivity is
 /// deprecated.
 public final class PeerSession: Sendable {
-    /// A session's optional functions.
+    /// The options of a session.
     public struct Options: Sendable {
         /// Whether other peers can find the local peer.
         public var advertises = true
@@ -36,10 +36,12 @@ public final class PeerSession: Sendable {
         /// Which peers are accepted. `nil` means ``PeerTrust/pinned`` with a persistent profile, ``PeerTrust/any`` with
         /// a rotating profile.
         public var trust: PeerTrust?
-        /// The program's folder for incomplete incoming files. If a transfer fails and the same peer sends a file with
-        /// the same name and size again, in this session or a later one, the transfer continues at the end of the
-        /// incomplete file. The receiver then compares the whole file's SHA-256 digest with the sender's digest. At
-        /// most 64 incomplete files are kept. With `nil`, an incomplete file is removed.
+        /// The program's folder for incomplete incoming files; `nil` to remove incomplete files. At most 64 incomplete
+        /// files are kept.
+        ///
+        /// A failed transfer can be continued, in this session or a later one. For this, the same peer must send a file
+        /// with the same name and size again. The transfer then continues at the end of the incomplete file. The
+        /// receiver compares the whole file's SHA-256 digest with the sender's digest.
         public var partialFiles: URL?
 
         /// Creates options for a session that advertises and browses, and advertises no pairs.
@@ -88,7 +90,7 @@ public final class PeerSession: Sendable {
         settings.partialFiles = options.partialFiles
         let (buffer, outcomes) = (EventBuffer(), Outcomes())
         let translator = Translator(buffer, outcomes)
-        // The translator turns the group's events into the session's events. It never blocks, so it can run on the
+        // The translator converts the group's events to session events. It never blocks, so its queue may target the
         // node's queue.
         let queue = DispatchQueue(label: "causeway.peers.session", target: node.queue)
         let group = PeerGroup(node, settings, queue: queue) { translator.translate($0) }
@@ -140,13 +142,15 @@ public final class PeerSession: Sendable {
 
     /// The session's events, in order. The sequence is for one consumer: two consumers get different events.
     ///
-    /// While the program does not take events, at most 4 MiB of messages from each member are buffered; then the member
-    /// has to wait. If more than 2,048 discovery events wait, the events of each peer are merged, and a peer that was
-    /// found and lost in the meantime is not reported. Of the ``PeerEvent/refused(_:_:)`` events, the newest 1,024
-    /// remain in this case.
+    /// While the program does not take events, at most 4 MiB of messages from each member are buffered. The member then
+    /// has to wait. If more than 2,048 discovery events wait, the events of each peer are merged. A peer that was found
+    /// and lost in the meantime is then not reported, and only the newest 1,024 ``PeerEvent/refused(_:_:)`` events
+    /// remain.
     ///
-    /// The sequence ends when the session is released, and throws ``PeerFailure`` if the service cannot be advertised
-    /// or browsed. Cancellation: the sequence ends; no event is lost, and a new iterator continues.
+    /// The sequence ends when the session is released. It throws ``PeerFailure`` if the service cannot be advertised or
+    /// browsed.
+    ///
+    /// Cancellation: the sequence ends; no event is lost, and a new iterator continues.
     public var events: Events { Events(buffer: buffer) }
 
     /// The sequence of events.
@@ -194,11 +198,12 @@ public final class PeerSession: Sendable {
         guard !peers.contains(peer) else { return }
         try await outcomes.wait(.membership(peer)) {
             group.invite(peer, service: service, context: context, timeout: timeout)
-            // If the peer joined before this task began to wait, no event will end the wait. End it here.
+            // The peer may have joined before this task began to wait. No event would then end the wait, so end it
+            // here.
             if peers.contains(peer) { outcomes.answer(.membership(peer), .success(nil)) }
         }
     }
 
-    /// Leaves the session: the members are notified. The session still finds peers, and can invite and be invited again.
+    /// Leaves the session and notifies its members. The session still finds peers, and can invite and be invited again.
     public func leave() { group.leave() }
 }

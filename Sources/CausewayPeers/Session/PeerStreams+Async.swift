@@ -22,8 +22,8 @@ public final class PeerWriter: Sendable {
             }?.resume()
         }
 
-        /// Returns when ``raise()`` is called. Returns at once if it was called since the previous wait. Ends early if
-        /// the task is cancelled.
+        /// Waits until ``raise()`` is called. If it was already called since the previous wait, this method returns at
+        /// once. It ends early if the task is cancelled.
         func wait() async {
             await withTaskCancellationHandler {
                 await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
@@ -64,22 +64,25 @@ public final class PeerWriter: Sendable {
             let count = try stream.write(Data(rest.prefix(65_536)))
             rest = rest.dropFirst(count)
             guard count == 0 else { continue }
-            // A stream that has ended never gets space. If it failed since this write began, throw its failure.
+            // If the stream has ended, it never gets space again. Throw its failure if it has failed since this write
+            // began.
             guard !stream.hasEnded else { throw stream.failure ?? PeerFailure(.invalid, "the stream is finished") }
             await signal.wait()
         }
     }
 
-    /// Ends the stream when all written bytes are sent. A write that waits in another task throws.
+    /// Ends the stream after all written bytes have been sent. If another task is waiting in a write, this write throws
+    /// an error.
     public func finish() {
         stream.close()
         signal.raise()
     }
 }
 
-/// A byte stream's receiving end. A reader released before the end resets the stream.
+/// The receiving end of a byte stream. A reader released before the end resets the stream.
 ///
-/// Read a stream to its end, or release its reader: until then, it counts among the 256 that the sender may have open.
+/// Read a stream to its end, or release its reader. Until then, the stream counts toward the sender's limit of 256 open
+/// streams.
 public final class PeerReader: AsyncSequence, Sendable {
     /// A chunk of the stream.
     public typealias Element = Data
@@ -105,8 +108,8 @@ public final class PeerReader: AsyncSequence, Sendable {
         return Iterator(inbox: inbox, signals: signals.makeAsyncIterator(), stream: stream)
     }
 
-    /// Arrived bytes that the program has not taken. The stream's window limits their number. They are kept in one
-    /// piece, because the sender could send very many small pieces.
+    /// Bytes that have arrived and that the program has not taken. The stream's flow-control window limits their
+    /// number. They are kept in one piece, because the sender could send very many small pieces.
     final class Inbox: Sendable {
         private struct State {
             var bytes = Data()
@@ -129,7 +132,7 @@ public final class PeerReader: AsyncSequence, Sendable {
         func take() -> PeerInputStream.Event? {
             state.withLock { state in
                 guard !state.bytes.isEmpty else {
-                    // A failure is thrown once.
+                    // Throw a failure only once. After that, report the end of the stream.
                     defer { if state.end != nil { state.end = .ended } }
                     return state.end
                 }
@@ -164,7 +167,7 @@ public final class PeerReader: AsyncSequence, Sendable {
                     stream.close()
                     throw failure
                 case nil:
-                    // The sequence of signals ends only if the task was cancelled.
+                    // `next` returns `nil` only if the task is cancelled. The stream's sequence of values then ends.
                     guard await signals.next(isolation: actor) != nil else { return nil }
                 }
             }

@@ -41,7 +41,8 @@ final class Translator: Sendable {
             buffer.add(.left(peer, failure))
         case .suspended(let peer): buffer.add(.suspended(peer))
         case .resumed(let peer): buffer.add(.resumed(peer))
-        // This event is not expected, because a session leaves `PeerGroup.Settings.judgesCertificates` at `false`.
+        // A session leaves `PeerGroup.Settings.judgesCertificates` at `false`. So this event is not expected, and the
+        // certificate is rejected.
         case .certificate(_, _, let question): question.answer(false)
         case .message(let peer, let data, let receipt):
             if !tell(.message(data, peer)) { buffer.add(.received(data, from: peer), receipt) }

@@ -47,10 +47,11 @@ public struct PeerPairing: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension PeerSession {
-    /// Lets one other peer become paired: the first that proves the returned secret with ``pair(with:within:)``.
+    /// Lets one other peer become paired. This is the first peer that proves the returned secret with
+    /// ``pair(with:within:)``.
     ///
-    /// The other peer invites this peer; accept its invitation, whose ``PeerInvite/recognition`` is `paired`. Then both
-    /// get ``PeerEvent/paired(_:)``. A later call replaces the secret.
+    /// The other peer invites this peer. Accept its invitation, whose ``PeerInvite/recognition`` is `paired`. Then both
+    /// peers get ``PeerEvent/paired(_:)``. A later call of this method replaces the secret.
     ///
     /// - Parameter lifetime: How long the secret can be used.
     /// - Throws: ``PeerFailure`` with `invalid` for a lifetime that is not positive.
@@ -105,7 +106,7 @@ extension PeerSession {
                 }
                 return
             } catch let failure as PeerFailure where failure.code == .network {
-                // Discovery has not found the peer yet.
+                // The peer was not found yet, so try again after a pause.
                 guard ContinuousClock.now < end else {
                     throw PeerFailure(.timedOut, "the peer was not found: \(failure.message)")
                 }
@@ -117,7 +118,7 @@ extension PeerSession {
     /// How a peer's key is recognized.
     public func recognition(of peer: PeerIdentity) -> PeerRecognition { group.recognition(of: peer) }
 
-    /// Removes a peer's recorded key, also from the disk. The peer is then unknown again, with this key or with another
-    /// key. A member stays connected.
+    /// Removes a peer's recorded key from memory and from the disk. The peer is then unknown, with this key or with
+    /// another key. If the peer is a member of the session, it stays connected.
     public func forget(_ peer: PeerIdentity) { group.forget(peer) }
 }

@@ -2,12 +2,13 @@ internal import CausewayPeerProtocols
 internal import CausewaySystem
 internal import Foundation
 
-/// The recorded peer keys for one service, in `$XDG_DATA_HOME/causeway/peers/pins`: a file for each peer, which only
-/// the user can read.
+/// The store of recorded peer keys for one service.
 ///
-/// Several programs' sessions may use a store at the same time. A file is written under a temporary name and then
-/// renamed, so that no session reads an incomplete file. If two sessions record different keys for the same peer ID,
-/// the first key stays. All calls access the disk.
+/// The directory is `$XDG_DATA_HOME/causeway/peers/pins`. It has a file for each peer, which only the user can read.
+///
+/// Sessions of several programs may use a store at the same time. A file is written under a temporary name and then
+/// renamed, so no session reads an incomplete file. If two sessions record different keys for the same peer ID, the
+/// first key stays. All calls access the disk.
 public struct PeerPinStore: Sendable {
     /// The service type, in lower case.
     public let service: String
@@ -49,7 +50,7 @@ public struct PeerPinStore: Sendable {
         var pins = PeerPins(policy, limit: limit)
         var entries: [PinEntry] = []
         for name in try names() {
-            // Another program may have removed the file in the meantime.
+            // Another program may have removed the file since its name was listed. If so, skip it.
             if let entry = try entry(name) { entries.append(entry) }
         }
         entries.sort { ($0.firstSeen, $0.key) < ($1.firstSeen, $1.key) }
@@ -121,7 +122,8 @@ public struct PeerPinStore: Sendable {
         }
         try prepare()
         try place(new, path, replacing: false)
-        // Another program may have recorded another key for this peer in the meantime. That key stays.
+        // In the meantime, another program may have recorded a different key for this peer. In that case, the other key
+        // stays.
         if let stored = try self.entry(name), stored.key != entry.key { throw PeerFailure(.identityChanged) }
     }
 
@@ -165,7 +167,7 @@ public struct PeerPinStore: Sendable {
     /// - Throws: ``PeerFailure`` with `file` if the file cannot be removed.
     public func forget(_ peer: PeerIdentity) throws(PeerFailure) { try remove(peer.id) }
 
-    /// Removes all of the service's peers, including those with malformed files.
+    /// Removes all peers that are stored for the service, including peers whose files are malformed.
     ///
     /// - Throws: ``PeerFailure`` with `file` if the store cannot be read, or if a file cannot be removed.
     public func forgetAll() throws(PeerFailure) {

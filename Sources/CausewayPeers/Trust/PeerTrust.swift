@@ -24,13 +24,13 @@ public enum PeerTrust: Hashable, Sendable {
     }
 }
 
-/// How a peer's key is recognized.
+/// The result of comparing a peer's key with the recorded key.
 public enum PeerRecognition: Hashable, Sendable {
     /// No key is recorded for the peer's ID.
     case unknown
     /// The key equals the recorded one.
     case pinned
-    /// The key was recorded, and the users proved a secret or compared codes.
+    /// The peer's key is recorded. In addition, the users proved a secret or compared codes.
     case paired
     /// Another key is recorded for the peer's number.
     case changed
@@ -51,7 +51,7 @@ public struct PeerPin: Hashable, Sendable {
     public let peer: PeerIdentity
     /// When the key was recorded, in whole seconds.
     public let date: Date
-    /// Whether the users proved a secret or compared codes.
+    /// Whether the peer is paired: the users proved a secret or compared codes.
     public let isPaired: Bool
 
     init(_ entry: PinEntry) {

@@ -1,7 +1,7 @@
 internal import CausewayPeerProtocols
 internal import Dispatch
 
-/// Writes a node's recorded keys, in order, on a disk queue. Without a store, it only calls the completions.
+/// Writes a node's recorded keys on a disk queue, in order. Without a store, only calls the completions.
 final class PinWriter: Sendable {
     private let store: PeerPinStore?
     private let queue = DispatchQueue(label: "causeway.peers.pins")
@@ -10,7 +10,8 @@ final class PinWriter: Sendable {
         self.store = store
     }
 
-    /// The completion runs on the writer's queue, when the entry is on the disk or could not be written.
+    /// Writes an entry to the disk. The completion runs on the writer's queue, after the entry was written or the write
+    /// has failed.
     func save(_ entry: PinEntry, _ completion: @escaping @Sendable (PeerFailure?) -> Void) {
         queue.async { [store] in
             do throws(PeerFailure) {

@@ -1,5 +1,7 @@
-/// Actions that must wait until sockets are closed. One of them notifies the program that a listener or group has
-/// ended. Because this action waits, the program can bind the port again when it is notified.
+/// Actions that wait until certain sockets are closed.
+///
+/// One example is the action that notifies the program that a listener or group has ended. After this notification, the
+/// program can use the port again immediately.
 struct ActionsAfterClose<Element: Sendable>: Sendable {
     private var waiting: [Element] = []
     /// The number of requested closings that have not been completed.

@@ -53,15 +53,15 @@ package struct ConnectionLifecycle: Sendable {
         return [.report(.preparing), .establish]
     }
 
-    /// Starts a connection that is already connected: an accepted connection or a datagram peer. Call ``established()``
-    /// when its handshakes are complete.
+    /// Starts a connection whose transport is already connected: an accepted connection or a datagram peer. Call
+    /// ``established()`` when its handshakes are complete.
     package mutating func startedEstablished() -> [Action] {
         guard state == .setup, phase == .living else { return [] }
         state = .preparing
         return [.report(.preparing), .accept]
     }
 
-    /// Reports that the program started a connection with unusable parameters or an unusable endpoint.
+    /// Reports that the connection was started with unusable parameters or an unusable endpoint.
     package mutating func startedWithMistake(_ failure: Failure) -> [Action] {
         guard state == .setup, phase == .living else { return [] }
         return end(with: failure)
@@ -74,27 +74,28 @@ package struct ConnectionLifecycle: Sendable {
         return [.report(.ready), .open]
     }
 
-    /// Reports that all endpoints failed.
+    /// Handles the case that the attempts to connect failed for all endpoints.
     package mutating func endpointsExhausted(_ failure: Failure) -> [Action] {
         guard state == .preparing, phase == .living else { return [] }
         state = .waiting(failure)
         return [.report(.waiting(failure)), .watchNetwork]
     }
 
-    /// Retries the connection, because the network changed or the program asked for a retry.
+    /// Retries a waiting connection, because the network has changed or the program has asked for a retry.
     package mutating func retry() -> [Action] {
         guard case .waiting = state, phase == .living else { return [] }
         state = .preparing
         return [.stopWatching, .report(.preparing), .establish]
     }
 
-    /// Reports that the program cancelled the current endpoint.
+    /// Handles the program's call to cancel the current endpoint.
     package mutating func endpointCancelled(isDatagram: Bool, failure: Failure) -> [Action] {
         guard phase == .living else { return [] }
         switch state {
         case .preparing: return [.tryNextEndpoint]
         case .ready where isDatagram:
-            // A datagram connection is ready before the peer has answered, so another endpoint may still be tried.
+            // A datagram connection becomes ready before the peer has answered. So even a ready connection may try the
+            // next endpoint.
             state = .preparing
             isOpen = false
             return [.report(.preparing), .tryNextEndpoint]
@@ -103,7 +104,8 @@ package struct ConnectionLifecycle: Sendable {
         }
     }
 
-    /// Reports a failure that would also occur with another endpoint or in another attempt.
+    /// Ends the connection with a failure. Call this method only if the failure would also occur with another endpoint
+    /// or in another attempt.
     package mutating func broke(_ failure: Failure) -> [Action] {
         guard phase == .living else { return [] }
         switch state {

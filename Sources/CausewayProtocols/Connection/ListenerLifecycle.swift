@@ -42,7 +42,7 @@ package struct ListenerLifecycle: Sendable {
         case .setup, .waiting:
             state = .ready
             return [.report(.ready)]
-        // The socket was opened only after the listener had failed or was cancelled.
+        // The listener failed or was cancelled before its socket was opened. Close the socket now.
         case .failed, .cancelled: return close()
         case .ready: return []
         }
@@ -63,7 +63,8 @@ package struct ListenerLifecycle: Sendable {
         return close(then: [.report(.cancelled), .release])
     }
 
-    /// Reports that the socket is closed. The end is reported only now, so that the program can bind the port again.
+    /// Reports that the socket is closed. The listener's end is reported only now, so that the program can bind the
+    /// port again.
     package mutating func closed() -> [Action] { afterClose.closed() }
 
     private mutating func close(then actions: [Action] = []) -> [Action] {

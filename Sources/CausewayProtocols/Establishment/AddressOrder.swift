@@ -24,7 +24,7 @@ package struct Destination: Hashable, Sendable {
     }
 
     package var address: InternetAddress
-    /// The source address; `nil` if there is no route.
+    /// The source address for the destination; `nil` if there is no route.
     package var source: Source?
 
     package init(_ address: InternetAddress, source: Source?) {
@@ -41,8 +41,8 @@ package enum AddressOrder {
         case scope, deprecated, home, label, precedence, native, smallerScope, longestPrefix, order
     }
 
-    /// Returns the destinations' indices, the preferred destination first. Destinations that no rule distinguishes keep
-    /// their order.
+    /// Returns the indices of the destinations, sorted by preference. If no rule prefers one of two destinations, they
+    /// keep their order.
     package static func sorted(_ destinations: [Destination]) -> [Int] {
         guard destinations.count > 1 else { return Array(destinations.indices) }
         let candidates = destinations.map(Candidate.init)
@@ -52,8 +52,8 @@ package enum AddressOrder {
         }
     }
 
-    /// Applies the rules to two destinations. Returns the deciding rule, and a negative `order` if the first
-    /// destination is preferred.
+    /// Compares two destinations by the address selection rules. Returns the deciding rule, and a negative `order` if
+    /// the first destination is preferred.
     package static func decide(_ one: Destination, _ other: Destination) -> (rule: Rule, order: Int) {
         compare(Candidate(one), Candidate(other))
     }
@@ -84,7 +84,8 @@ package enum AddressOrder {
             first == second ? nil : (rule, first ? -1 : 1)
         }
         let (mine, its) = (one.destination.source, other.destination.source)
-        // Rule 4 is omitted: it is about mobile hosts away from home, and Linux does not report this state.
+        // Rule 4 is left out. It concerns mobile hosts away from their home network, and Linux does not report this
+        // state.
         if let verdict = prefer(.unusable, mine != nil, its != nil)
             ?? prefer(.scope, one.matchesScope, other.matchesScope)
             ?? prefer(.deprecated, mine?.isDeprecated == false, its?.isDeprecated == false)

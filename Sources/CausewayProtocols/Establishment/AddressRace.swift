@@ -15,14 +15,14 @@ package struct AddressRace: Sendable {
     package struct History: Equatable, Sendable {
         /// Whether the latest connection to this host used the address.
         package var hasWorked = false
-        /// Whether a recent connection to the address failed.
+        /// Whether a recent connection attempt to the address has failed.
         package var hasFailed = false
         package var roundTrip: Duration?
 
         package init() {}
     }
 
-    /// How long IPv4 addresses wait for IPv6 addresses (Resolution Delay, RFC 8305 §3).
+    /// How long attempts to IPv4 addresses wait for the IPv6 addresses (Resolution Delay, RFC 8305 §3).
     package static let resolutionDelay: Duration = .milliseconds(50)
     /// The maximum time between two attempts (RFC 8305 §8).
     package static let longestDelay: Duration = .seconds(2)
@@ -30,7 +30,7 @@ package struct AddressRace: Sendable {
     private var race: AttemptRace
     private var destinations: [Destination] = []
     private var histories: [History] = []
-    /// Candidates that have not joined the race yet.
+    /// The candidates that are not in the race yet.
     private var held: [Candidate] = []
     private var unsettled: Set<Family>
     private var holdEnds: Duration?
@@ -39,7 +39,7 @@ package struct AddressRace: Sendable {
     /// Candidates whose attempts have not started, in order.
     private var order: [Candidate] = []
 
-    /// - Parameter families: The families whose addresses may arrive.
+    /// - Parameter families: The address families for which addresses can still arrive.
     package init(awaiting families: Set<Family>, attemptDelay: Duration = AttemptRace.recommendedDelay) {
         race = AttemptRace(attemptDelay: attemptDelay)
         unsettled = families
@@ -52,8 +52,8 @@ package struct AddressRace: Sendable {
 
     // MARK: Events
 
-    /// Adds addresses. Known addresses are ignored. New candidates are numbered as they arrive, starting at the current
-    /// ``candidateCount``.
+    /// Adds new addresses and skips known ones. Numbers the new candidates in the order of their arrival, starting at
+    /// the current ``candidateCount``.
     package mutating func found(
         _ new: [(destination: Destination, experience: History)], at now: Duration
     ) -> (candidates: Range<Candidate>, steps: [Step]) {
@@ -70,8 +70,9 @@ package struct AddressRace: Sendable {
         return (range, admit(at: now))
     }
 
-    /// Adds candidates in the order that the caller has chosen, for example if the endpoint is an address. The
-    /// candidates join the race immediately.
+    /// Adds candidates in the order that the caller has chosen, for example if the endpoint is an address.
+    ///
+    /// All these candidates join the race immediately.
     package mutating func given(_ count: Int, at now: Duration) -> [Step] {
         hasBegun = true
         unsettled = []
@@ -100,7 +101,7 @@ package struct AddressRace: Sendable {
 
     // MARK: Order
 
-    /// Adds the waiting candidates to the race, unless they must still wait for IPv6 addresses (RFC 8305 §6).
+    /// Adds the waiting addresses to the race, unless they must still wait for IPv6 addresses (RFC 8305 §6).
     private mutating func admit(at now: Duration) -> [Step] {
         var steps: [Step] = []
         if !held.isEmpty {
@@ -115,9 +116,12 @@ package struct AddressRace: Sendable {
         return steps
     }
 
-    /// Whether the waiting candidates can join the race. They can if no more addresses are expected, if the resolution
-    /// delay is over, or if one usable candidate does not have to wait for IPv6 addresses: it is an IPv6 address, it
-    /// worked before, or no IPv6 answer is expected.
+    /// Returns whether the waiting candidates can join the race. Each of these conditions suffices:
+    ///
+    /// - No more addresses are expected.
+    /// - The resolution delay is over.
+    /// - One usable candidate need not wait for IPv6 addresses: it is an IPv6 address, it worked before, or no IPv6
+    ///   answer is expected.
     private func mayBegin(at now: Duration) -> Bool {
         if unsettled.isEmpty { return true }
         if let holdEnds, now >= holdEnds { return true }
@@ -128,8 +132,10 @@ package struct AddressRace: Sendable {
         }
     }
 
-    /// Sorts candidates by RFC 6724. Then puts addresses that worked earlier first and addresses that failed last, and
-    /// alternates between the families (RFC 8305 §4).
+    /// Returns the candidates in the order in which to try them.
+    ///
+    /// First sorts the candidates by RFC 6724. Then moves addresses that worked earlier to the front, and addresses
+    /// that failed last to the end. Finally alternates between IPv6 and IPv4 (RFC 8305 §4).
     private func arranged(_ candidates: [Candidate]) -> [Candidate] {
         let places = AddressOrder.sorted(candidates.map { destinations[$0] })
         let sorted = places.map { candidates[$0] }
@@ -137,7 +143,8 @@ package struct AddressRace: Sendable {
         guard let first = ranked.first else { return [] }
         var turn =
             lastFamily.map { $0 == .ipv6 ? InternetAddress.Family.ipv4 : .ipv6 } ?? destinations[first].address.family
-        // Each queue is in reverse order, so that `popLast()` returns its first candidate.
+        // Each queue contains its candidates in reverse order. `popLast()` therefore returns the candidate that comes
+        // first.
         var queues: [InternetAddress.Family: [Candidate]] = [:]
         for candidate in ranked.reversed() {
             queues[destinations[candidate].address.family, default: []].append(candidate)
@@ -152,15 +159,16 @@ package struct AddressRace: Sendable {
 
     private func rank(_ candidate: Candidate) -> Int {
         let experience = histories[candidate]
-        // An address without a route, or with a recent failure, comes after the other addresses, even if it worked
-        // before.
+        // An address without a route comes after all other addresses. So does an address with a recent failure, even if
+        // it worked before.
         if destinations[candidate].source == nil || experience.hasFailed { return -1 }
         return experience.hasWorked ? 1 : 0
     }
 
-    /// Returns the time after which the next attempt starts: three times the known round-trip time, but at least
-    /// ``AttemptRace/minimumSpacing`` and at most ``longestDelay``. If the round-trip time is not known, returns `nil`,
-    /// which stands for the default delay.
+    /// Returns the delay between this attempt and the next; `nil` if the round-trip time is not known.
+    ///
+    /// The delay is three times the round-trip time, but at least ``AttemptRace/minimumSpacing`` and at most
+    /// ``longestDelay``. `nil` stands for the default delay.
     private func delay(after candidate: Candidate) -> Duration? {
         histories[candidate].roundTrip.map { min(max($0 * 3, AttemptRace.minimumSpacing), Self.longestDelay) }
     }

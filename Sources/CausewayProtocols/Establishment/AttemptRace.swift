@@ -1,22 +1,24 @@
 internal import CausewayTypes
 internal import DequeModule
 
-/// Decides which address to try next, and when (Happy Eyeballs, RFC 8305 §5).
+/// Decides which address to try next, and when to try it (Happy Eyeballs, RFC 8305 §5).
 ///
-/// Candidates may join during the race. The race owns no sockets and reads no clock: its owner reports events with their time, and performs
-/// the returned steps. The race ends once, with a winner or with `exhausted`, and ignores all later events.
+/// New candidates may join during the race. The race owns no sockets and reads no clock. Instead, its owner reports
+/// each event with the event's time, and performs the steps that the race returns.
+///
+/// The race ends once, with a winner or with `exhausted`. It ignores all later events.
 package struct AttemptRace: Sendable {
     /// A candidate's number. Candidates are numbered from 0 in the order in which they join.
     package typealias Candidate = Int
 
     package enum Step: Equatable, Sendable {
         case start(Candidate)
-        /// Call ``advance(to:)`` at this time.
+        /// Call ``advance(to:)`` at the given time.
         case wake(at: Duration)
         /// Stop these attempts, because another attempt won or the caller skipped them.
         case abandon([Candidate])
         case win(Candidate)
-        /// All candidates failed and no more will join.
+        /// All attempts failed, and no more addresses will follow.
         case exhausted
     }
 
@@ -33,8 +35,8 @@ package struct AttemptRace: Sendable {
     private var isOver = false
     private var lastStart: Duration?
     private var isHurried = false
-    /// For each candidate with a known round-trip time, the delay before the next candidate starts. After other
-    /// candidates, `attemptDelay` applies.
+    /// The delay between the start of a candidate and the start of the next one. Only candidates with a known
+    /// round-trip time have an entry. After all other candidates, `attemptDelay` applies.
     private var delays: [Candidate: Duration] = [:]
     private var lastDelay: Duration?
 
@@ -51,7 +53,7 @@ package struct AttemptRace: Sendable {
         return advance(to: now)
     }
 
-    /// Adds candidates and sets the order of all candidates that have not started.
+    /// Adds candidates, and sets a new order of all candidates that have not started.
     ///
     /// - Parameters:
     ///   - order: All candidates that have not started, including the new candidates.
@@ -66,13 +68,13 @@ package struct AttemptRace: Sendable {
         return advance(to: now)
     }
 
-    /// Reports that no more candidates will join.
+    /// Reports that no more candidates will join the race, so that the race can end when all attempts have failed.
     package mutating func closed(at now: Duration) -> [Step] {
         mayGrow = false
         return advance(to: now)
     }
 
-    /// Starts the attempt that is due. Early, late and repeated calls are harmless.
+    /// Starts the connection attempt that is due. Early, late and repeated calls are harmless.
     package mutating func advance(to now: Duration) -> [Step] {
         guard !isOver else { return [] }
         guard let next = waiting.first else { return endIfExhausted() }
@@ -93,7 +95,8 @@ package struct AttemptRace: Sendable {
         return losers.isEmpty ? [.win(candidate)] : [.abandon(losers), .win(candidate)]
     }
 
-    /// Records a failure. The next attempt starts as soon as ``minimumSpacing`` has passed since the latest start.
+    /// Records that an attempt failed. The next attempt can then start early, as soon as ``minimumSpacing`` has passed
+    /// since the latest start.
     package mutating func failed(_ candidate: Candidate, at now: Duration) -> [Step] {
         guard !isOver, let index = live.firstIndex(of: candidate) else { return [] }
         live.remove(at: index)
@@ -101,7 +104,7 @@ package struct AttemptRace: Sendable {
         return advance(to: now)
     }
 
-    /// Abandons all running attempts and continues with the next candidate.
+    /// Abandons all running attempts and starts the next candidate's attempt.
     package mutating func skipped(at now: Duration) -> [Step] {
         guard !isOver else { return [] }
         let given = live

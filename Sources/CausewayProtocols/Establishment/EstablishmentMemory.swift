@@ -25,8 +25,8 @@ package struct EstablishmentMemory: Sendable {
     }
 
     package static let lifetime: Duration = .seconds(600)
-    /// The lifetime of failures, which is shorter than that of other results. If the address still fails after this
-    /// time, only one connection attempt is wasted.
+    /// How long a failure is remembered. This is shorter than for other results. If the address still fails after this
+    /// time, only one connection attempt is lost.
     package static let failureLifetime: Duration = .seconds(60)
 
     private let limit: Int
@@ -42,7 +42,7 @@ package struct EstablishmentMemory: Sendable {
         hosts[Key(host, partition)] = Host(winner: address, time: now)
         let place = Key(address, partition)
         let known = places[place]?.roundTrip
-        // Weight the old round-trip time with 7/8 and the new one with 1/8 (RFC 6298 §2).
+        // The smoothed round-trip time consists of 7/8 of the old value and 1/8 of the new value (RFC 6298 §2).
         let smoothed = roundTrip.map { new in known.map { $0 * 7 / 8 + new / 8 } ?? new } ?? known
         places[place] = Place(roundTrip: smoothed, failedAt: nil, time: now)
     }
@@ -88,7 +88,7 @@ package struct EstablishmentMemory: Sendable {
         }
     }
 
-    /// Returns the time up to which entries are evicted from a full table. About an eighth of the entries, the oldest,
-    /// are evicted together.
+    /// Returns the eviction time for a full table. Entries up to this time are evicted. These are about the oldest
+    /// eighth of the entries.
     private static func bound(_ times: [Duration]) -> Duration { times.sorted()[times.count / 8] }
 }

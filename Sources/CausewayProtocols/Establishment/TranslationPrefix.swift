@@ -18,7 +18,7 @@ package struct TranslationPrefix: Hashable, Sendable {
     /// The prefix length in bits.
     package let length: Int
 
-    /// Clears the bits after the prefix.
+    /// Creates a prefix, and clears the address bits after it.
     private init(high: UInt64, low: UInt64, length: Int) {
         self.high = length >= 64 ? high : high & ~(UInt64.max >> UInt64(length))
         self.low = length > 64 ? low & ~(UInt64.max >> UInt64(length - 64)) : 0
@@ -53,7 +53,8 @@ package struct TranslationPrefix: Hashable, Sendable {
         guard Self.isTranslatable(address.bits), self != .wellKnown || Self.isGlobal(address.bits) else { return nil }
         let bits = UInt64(address.bits)
         guard length < 96 else { return IPv6Address(high: high, low: low | bits) }
-        // Byte 8 stays zero. The first `before` bits of the IPv4 address precede byte 8, and the other bits follow it.
+        // The IPv4 address is placed around byte 8 of the IPv6 address, which stays zero. Its first `before` bits come
+        // before byte 8, and its other bits come after it.
         let before = 64 - length
         let front = before >= 32 ? bits << UInt64(before - 32) : bits >> UInt64(32 - before)
         let restCount = max(0, 32 - before)
@@ -77,8 +78,8 @@ package struct TranslationPrefix: Hashable, Sendable {
 
     // MARK: Translatable addresses
 
-    /// Whether the address may be translated. Excludes `0.0.0.0/8`, loopback, link-local, multicast and reserved
-    /// addresses.
+    /// Returns whether the address may be translated. This is not so for `0.0.0.0/8` and for loopback, link-local,
+    /// multicast and reserved addresses.
     private static func isTranslatable(_ bits: UInt32) -> Bool {
         bits >> 24 != 0 && bits >> 24 != 127 && bits >> 16 != 0xA9FE && bits >> 28 < 14
     }

@@ -5,11 +5,13 @@ package struct FramerCall: Sendable {
         case start
         /// Input has arrived or ended. When the call returns, call ``FramerStage/inputEnded(wanting:)``.
         case input
-        /// The program sends a message or part of one. When the call returns, call ``FramerStage/outputEnded()``.
+        /// The program sends a message or a part of one. After this call has returned, call
+        /// ``FramerStage/outputEnded()``.
         case output
         /// The timer expired. When the call returns, call ``FramerStage/wakeUpEnded()``.
         case wakeUp
-        /// The connection is closing. When the call returns, call ``FramerStage/stopEnded(isDone:)``.
+        /// The framer's `stop` call: the connection is closing. When the call returns, call
+        /// ``FramerStage/stopEnded(isDone:)``.
         case stop
         /// The final call, made once. When this call returns, call ``FramerStage/cleanupEnded()``.
         case cleanup
@@ -18,9 +20,9 @@ package struct FramerCall: Sendable {
     package var kind: Kind
     /// The outgoing message's metadata.
     package var metadata: [any StageMetadata] = []
-    /// The number of bytes to send, or the number of input bytes to parse.
+    /// The number of bytes that the framer must send, or the number of input bytes that it must parse.
     package var length = 0
-    /// Whether the message or the input ends with these bytes.
+    /// Whether these bytes are the end of the message, or the end of the input.
     package var isComplete = false
 }
 
@@ -29,11 +31,11 @@ package enum FramerEvent: StageEvent {
     case call(FramerCall)
 }
 
-/// Input bytes, or bytes from an outgoing message, for the framer to parse.
+/// Bytes that the framer can parse. They come from the input, or from a message that the program sends.
 package struct FramerWindow: Sendable {
     /// The available bytes, up to the requested maximum. The number can be smaller than the requested minimum.
     package var bytes: ArraySlice<UInt8>
-    /// Whether `bytes` contains everything up to the end of the message or stream.
+    /// Whether `bytes` contains all bytes up to the end of the message or stream.
     package var isComplete: Bool
     /// Whether `bytes` contains at least the requested minimum number of bytes.
     package var meetsMinimum: Bool

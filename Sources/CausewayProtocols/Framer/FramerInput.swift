@@ -1,10 +1,10 @@
 internal import DequeModule
 
-/// Input from the stage below, with a read cursor and the framer's decisions: to deliver bytes, to skip bytes, or to
-/// deliver a message that the framer created.
+/// The framer's input: bytes from the stage below, a read cursor, and the framer's decisions. The framer decides to
+/// deliver bytes, to skip bytes, or to deliver a message that it has created.
 ///
-/// Decisions are performed in order. A decision may cover bytes that have not arrived yet; it is then completed when
-/// these bytes arrive. Until then the framer gets no bytes to parse, because the next bytes belong to that decision.
+/// The decisions are performed in order. A decision may cover bytes that have not arrived yet. It is completed when
+/// these bytes arrive. Until then, the framer gets no bytes to parse, because the next bytes belong to that decision.
 struct FramerInput: Sendable {
     private enum Decision: Sendable {
         /// Deliver `count` bytes at the cursor unchanged.
@@ -15,18 +15,19 @@ struct FramerInput: Sendable {
     }
 
     private var bytes = ByteChain()
-    /// The byte count and metadata of each complete message from the stage below. A byte stream has only one message.
+    /// For each complete message from the stage below, its byte count and its metadata. A byte stream counts as one
+    /// message.
     private var ends: Deque<(count: Int, metadata: [any StageMetadata])> = []
-    /// The number of bytes after the latest message boundary.
+    /// The number of bytes that have arrived after the end of the latest message.
     private var sinceEnd = 0
     private var decisions: Deque<Decision> = []
     private var passesThrough = false
-    /// The newest metadata from the stage below.
+    /// The latest metadata that the stage below has delivered.
     private var lastMetadata: [any StageMetadata] = []
-    /// Chunks ready for the stage above.
+    /// The chunks that are ready for the protocol above.
     private(set) var delivered = MessageChunkQueue()
-    /// Counts bytes and message ends that the cursor has passed. If the count is the same after a call of the framer,
-    /// the framer made no progress.
+    /// The number of bytes and message ends that the cursor has passed. If a call to the framer does not change this
+    /// number, the framer has made no progress.
     private(set) var progress: UInt64 = 0
     private(set) var hasEnded = false
     /// Whether a message for the stage above has begun but not ended.
@@ -56,18 +57,19 @@ struct FramerInput: Sendable {
         carryOut()
     }
 
-    /// Records that a message from the stage below is complete.
+    /// Records that a message from the stage below has ended here.
     private mutating func appendEnd(_ metadata: [any StageMetadata]) {
-        // The framer may have decided to deliver or skip bytes that have not arrived yet. Such a decision ignores empty
-        // messages, so keep only one of several empty messages in a row. Otherwise a peer could fill the memory with
-        // empty messages, or leave no capacity for the missing bytes.
+        // The framer can decide to deliver or skip bytes that have not arrived yet. Such a decision passes over empty
+        // messages, so keep only one of several empty messages in a row.
+        //
+        // Otherwise a peer could fill the memory with empty messages, or use up the capacity for the missing bytes.
         guard sinceEnd > 0 || decisions.isEmpty || ends.last?.count != 0 else { return }
         ends.append((sinceEnd, metadata))
         sinceEnd = 0
     }
 
-    /// Returns at most `limit` bytes at the cursor, and whether a message or the input ends directly after the returned
-    /// bytes.
+    /// Returns at most `limit` bytes at the cursor. Also returns whether a message or the input ends directly after
+    /// these bytes.
     mutating func window(_ limit: Int) -> (bytes: ArraySlice<UInt8>, isComplete: Bool) {
         let available = available
         let count = max(0, min(limit, available))
@@ -78,7 +80,8 @@ struct FramerInput: Sendable {
     mutating func skip(_ count: Int) { if count > 0 { decide(.skip(count)) } }
     mutating func deliver(_ chunk: MessageChunk) { decide(.made(chunk)) }
 
-    /// Delivers the next `count` bytes after the cursor. Returns whether all of these bytes have arrived.
+    /// Delivers the `count` bytes after the cursor to the stage above. Returns `false` if some of these bytes have not
+    /// arrived yet.
     mutating func deliver(_ count: Int, metadata: [any StageMetadata], endsMessage: Bool) -> Bool {
         decide(.deliver(count: max(0, count), metadata: metadata, endsMessage: endsMessage))
         return decisions.isEmpty
@@ -89,19 +92,19 @@ struct FramerInput: Sendable {
         carryOut()
     }
 
-    /// Discards the unread rest of a complete message, so that the next message can be parsed.
+    /// Discards the unread rest of a message that has arrived completely. The next message can then be parsed.
     mutating func dropRestOfMessage() {
         guard isAtMessageEnd, let count = ends.first?.count else { return }
         consume(count)
         popEnd()
     }
 
-    /// Moves the cursor to the next message if all bytes of the current message have been read.
+    /// Moves the cursor to the next message if the framer has read all bytes of the current message.
     mutating func passEnd() { if isAtMessageEnd, ends.first?.count == 0 { popEnd() } }
 
     mutating func pop(atMost limit: Int) -> MessageChunk? { delivered.pop(atMost: limit) }
 
-    /// Whether a message for the stage above is incomplete and no more bytes will arrive.
+    /// Whether the input has ended in the middle of a message for the stage above.
     var isCutOff: Bool { hasEnded && !passesThrough && (!decisions.isEmpty || isMidMessage) }
 
     mutating func removeAll() { self = FramerInput() }

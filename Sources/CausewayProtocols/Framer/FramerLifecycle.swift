@@ -1,22 +1,24 @@
 internal import CausewayTypes
 
-/// The state of a framer from its `start` call to its `cleanup` call: whether the framer is ready, and whether a `stop`
-/// call is due.
+/// A framer's state from the `start` call to the `cleanup` call. It records whether the framer is ready, and whether a
+/// `stop` call is due.
 struct FramerLifecycle: Sendable {
-    /// The progress of the `stop` call that ``close()`` requests.
+    /// The state of the framer's `stop` call, which ``close()`` requests.
     private enum Stop {
         case notRequested, due, called
     }
 
     private enum Phase {
         case idle
-        /// The `start` call is due.
+        /// The framer's `start` call must be made next.
         case starting
-        /// The `start` call was made, and the framer is not ready yet.
+        /// The `start` call was made, but the framer is not ready yet.
         case opening(Stop)
         case ready(Stop)
+        /// The framer has ended.
+        ///
         /// - Parameter failure: Why the stage failed; `nil` if it was closed.
-        /// - Parameter needsCleanup: Whether the `cleanup` call is due.
+        /// - Parameter needsCleanup: Whether the framer's `cleanup` method must still be called.
         case ended(Failure?, needsCleanup: Bool)
     }
 
@@ -24,8 +26,9 @@ struct FramerLifecycle: Sendable {
 
     init() {}
 
-    /// The stage's status if all output has been taken. While output is pending, ``FramerStage`` reports `ready`
-    /// instead of `closed`.
+    /// The status of the stage, under the assumption that all output has been taken.
+    ///
+    /// While output is pending, ``FramerStage`` reports `ready` instead of `closed`.
     var status: StageStatus {
         switch phase {
         case .idle: .idle
@@ -48,7 +51,7 @@ struct FramerLifecycle: Sendable {
         if case .ready = phase { true } else { false }
     }
 
-    /// Whether the stage was closed while the framer was running.
+    /// Whether the stage was closed after the framer had started, and the framer has not ended yet.
     var isClosing: Bool {
         switch phase {
         case .opening(let stop), .ready(let stop): stop != .notRequested
@@ -80,10 +83,10 @@ struct FramerLifecycle: Sendable {
         return true
     }
 
-    /// Requests a `stop` call.
+    /// Requests the framer's `stop` call.
     mutating func close() {
         switch phase {
-        // A framer that was never started needs no call.
+        // The framer's `start` was not called, so its `stop` need not be called either.
         case .idle, .starting: phase = .ended(nil, needsCleanup: false)
         case .opening(.notRequested): phase = .opening(.due)
         case .ready(.notRequested): phase = .ready(.due)
@@ -91,8 +94,8 @@ struct FramerLifecycle: Sendable {
         }
     }
 
-    /// Ends the stage with a failure, or without one if `failure` is `nil`. A stage that is already closing becomes
-    /// `closed`, and not `failed`.
+    /// Ends the stage. If `failure` is `nil`, the end is normal. If the stage is already closing, the end counts as
+    /// normal even with a failure.
     mutating func end(_ failure: Failure?) {
         switch phase {
         case .idle, .starting: phase = .ended(failure, needsCleanup: false)
@@ -103,7 +106,7 @@ struct FramerLifecycle: Sendable {
 
     // MARK: Calls
 
-    /// Returns the `start` or `cleanup` call, once, if it is due.
+    /// Returns the framer's `start` or `cleanup` call if that call is due. Returns each of the two calls only once.
     mutating func outerCall() -> FramerCall.Kind? {
         switch phase {
         case .starting:
@@ -116,8 +119,10 @@ struct FramerLifecycle: Sendable {
         }
     }
 
-    /// Returns the `stop` call, once, if it is due. A ready framer gets the call after it has received all the
-    /// program's content. A framer that is not ready cannot send content, so it gets the call at once.
+    /// Returns the framer's `stop` call when it is due. Returns it only once.
+    ///
+    /// For a ready framer, the call is due after the framer has received all content from the program. For a framer
+    /// that is not ready, the call is due at once, because such a framer cannot send content.
     mutating func stopCall(contentWaits: Bool) -> FramerCall.Kind? {
         switch phase {
         case .opening(.due): phase = .opening(.called)

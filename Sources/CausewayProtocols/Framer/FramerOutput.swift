@@ -20,7 +20,7 @@ struct FramerOutput: Sendable {
     }
     var hasWaiting: Bool { !waiting.isEmpty }
     var isDrained: Bool { waiting.isEmpty && current == nil && written.isEmpty && draft == nil }
-    /// Whether the next waiting chunk only ends the sending direction and contains no message.
+    /// Whether the next waiting chunk contains no message and only ends the sending direction.
     var endWaits: Bool { waiting.first?.isBareEnd ?? false }
 
     mutating func append(_ chunk: MessageChunk) {
@@ -33,21 +33,23 @@ struct FramerOutput: Sendable {
         return current
     }
 
-    /// Ends the current message: discards its unread rest, and sends the framer's output as one message.
+    /// Ends the current message of the program. Discards the bytes that the framer has not read, and sends the framer's
+    /// output as one message.
     mutating func finish() {
         guard let done = current.take() else { return }
         endDraft(as: done)
         if done.isFinal { written.append(.end) }
     }
 
-    /// If the program has ended the sending direction, passes this end to the stage below, after the framer's output.
+    /// Passes the end of the output to the stage below, if the program has ended sending. The framer's output is passed
+    /// first.
     mutating func passEnd() {
         guard endWaits, waiting.pop() != nil else { return }
         endDraft(as: nil)
         written.append(.end)
     }
 
-    /// Sends the output that the framer wrote during the call.
+    /// Ends a call to the framer, and passes on the output that the framer wrote during this call.
     mutating func endCall() { if current == nil { endDraft(as: nil) } }
 
     mutating func write(_ bytes: ByteChain) {
@@ -55,8 +57,8 @@ struct FramerOutput: Sendable {
         draft?.bytes.append(bytes)
     }
 
-    /// Moves the next `count` bytes of the current message to the output. Returns `false` if the message has fewer
-    /// bytes.
+    /// Moves the next `count` bytes from the current message to the output. Returns `false` and moves nothing if the
+    /// message has fewer bytes.
     mutating func writeNext(_ count: Int) -> Bool {
         guard count >= 0, let length = current?.bytes.count, length >= count else { return false }
         if let moved = current?.bytes.take(atMost: count) { write(moved) }
@@ -85,12 +87,13 @@ struct FramerOutput: Sendable {
 
     mutating func removeAll() { self = FramerOutput() }
 
-    /// Sends the framer's collected output to the stage below. If the framer wrote it for a part of the program's
-    /// message, the message to the stage below ends only when the program's message ends. If the framer wrote it for no
-    /// message, the output becomes a separate message, unless a message to the stage below has begun.
+    /// Sends the framer's collected output to the stage below.
+    ///
+    /// If the output belongs to a part of the program's message, the sent message ends when the program's message ends.
+    /// Otherwise the output becomes a separate message, unless a message to the stage below has begun.
     private mutating func endDraft(as message: MessageChunk?) {
         guard var chunk = draft.take() else {
-            // The framer wrote nothing for the message's final part, but the message must still end.
+            // The framer wrote nothing for the last part of the message. End the message nevertheless.
             if message?.endsMessage == true, isMidMessage { written.append(MessageChunk(ByteChain())) }
             if message?.endsMessage == true { isMidMessage = false }
             return

@@ -1,34 +1,34 @@
 /// The read side of a ``FramerStage``: decides when the framer is called for its input.
 struct FramerReading: Sendable {
-    /// The framer's reads of the input after which it has not moved the cursor yet. Each read returns a window, which
-    /// is a view of the input.
+    /// The framer's pending reads of the input. A read is pending until the framer moves the cursor. Each read returns
+    /// a window, which is a view of the input.
     private enum Look {
         case none
-        /// - Parameter passesThrough: Whether all further input is passed to the stage above after the pending reads.
-        ///   The framer ends each read by moving the cursor.
+        /// - Parameter passesThrough: Whether the input after the pending reads goes unchanged to the protocol above. A
+        ///   read ends when the framer moves the cursor.
         case pending(windows: Int, passesThrough: Bool)
     }
 
-    /// Whether the end of input has reached the framer or the stage above.
+    /// How far the end of the input has been reported: to the framer, or to the stage above.
     private enum End {
-        /// The framer has not been called since the input ended.
+        /// The input has ended, but the framer has not been called since then.
         case unreported
         case reported
-        /// The stage above has received the end of input.
+        /// The stage above has been told that the input has ended.
         case delivered
     }
 
     private var input = FramerInput()
     private var look = Look.none
     private var end = End.unreported
-    /// Whether bytes have arrived or become readable since the latest input call.
+    /// Whether bytes have arrived, or have become readable, since the framer was last called for input.
     private var hasNewInput = false
     /// The minimum number of readable bytes for the next input call.
     private var wanted = 0
-    /// The largest minimum that the framer requested since the latest input call, for reads that had fewer bytes than
-    /// this minimum.
+    /// The largest minimum of the framer's unsatisfied reads since the latest input call. A read is unsatisfied if
+    /// fewer bytes than its minimum are available.
     private var unmet = 0
-    /// The number of bytes and message ends that the cursor had passed when the latest input call began. If the number
+    /// The number of bytes and message ends that the framer had consumed before the latest input call. If this number
     /// is the same after the call, the framer made no progress.
     private var progressBefore: UInt64 = 0
 
@@ -38,7 +38,7 @@ struct FramerReading: Sendable {
     var hasDeliveredEnd: Bool { end == .delivered }
     /// Whether the framer needs more bytes than a stage may buffer for it.
     var exceedsLimit: Bool { max(wanted, unmet) > FramerStage.windowLimit }
-    /// Whether the framer has processed all input, including the end of input.
+    /// Whether the framer has been called for all input, and has learned that the input has ended.
     var isExhausted: Bool { input.hasEnded && end != .unreported && !hasNewInput }
 
     /// The number of bytes that the stage below may pass to this stage now.
@@ -56,7 +56,9 @@ struct FramerReading: Sendable {
 
     // MARK: Calls
 
-    /// Returns the next input call; `nil` if the framer has nothing to parse or the stage above cannot accept the
+    /// Returns the next call that passes input to the framer.
+    ///
+    /// Returns `nil` if the framer has nothing to parse. Also returns `nil` if the protocol above has no room for the
     /// result.
     mutating func nextCall() -> FramerCall? {
         guard hasNewInput, hasRoomAbove, !input.isPassingThrough else { return nil }
@@ -72,22 +74,22 @@ struct FramerReading: Sendable {
     /// Records how many bytes the next input call waits for. Check ``exceedsLimit`` afterwards.
     mutating func want(_ count: Int) { wanted = max(0, count) }
 
-    /// Completes an input call.
+    /// Handles the end of an input call to the framer.
     mutating func callEnded() {
         input.passEnd()
         if input.progress != progressBefore {
             requestCall()
         } else if input.isAtMessageEnd {
-            // The framer had the whole message but did not move the cursor, so it will not parse the rest. Discard the
-            // rest, so that the next message can be parsed.
+            // The framer had the complete message, but did not move the cursor. So it will not parse the remaining
+            // bytes of this message. Discard them, so that the next message can be parsed.
             input.dropRestOfMessage()
             requestCall()
         }
-        // The framer needs another call for the end of input.
+        // The framer must be called once more to learn that the input has ended.
         if input.hasEnded, end == .unreported { hasNewInput = true }
     }
 
-    /// Requests an input call if there are bytes to parse or a message has ended.
+    /// Requests a call of the framer's input handler, if there are bytes to parse or if a message has ended.
     private mutating func requestCall() {
         if input.available > 0 || input.isAtMessageEnd { hasNewInput = true }
     }
@@ -117,16 +119,18 @@ struct FramerReading: Sendable {
         }
     }
 
-    /// Handles the end of a call: forgets the framer's reads for which it did not move the cursor. If the framer has
-    /// requested that all further input is passed to the stage above, this begins now.
+    /// Handles the end of a framer call: discards the framer's reads for which it did not move the cursor.
+    ///
+    /// The framer may have requested that all further input is passed unchanged to the protocol above. This then begins
+    /// now.
     mutating func endLook() {
         guard case .pending(_, let passesThrough) = look else { return }
         look = .none
         if passesThrough { input.passThrough() }
     }
 
-    /// Passes all further input to the stage above. If the framer has read input, this begins when the framer has moved
-    /// the cursor once for each read.
+    /// From now on, passes all input to the stage above. If the framer has already read input, it must first move the
+    /// cursor once for each of its reads.
     mutating func passThrough() {
         switch look {
         case .none: input.passThrough()
@@ -144,7 +148,8 @@ struct FramerReading: Sendable {
 
     mutating func pop(atMost limit: Int) -> MessageChunk? { input.pop(atMost: limit) }
 
-    /// Returns the end of input, once, after the framer has processed all input including its end.
+    /// Returns the end of the input, but only once. Before that, the framer must have processed all input, including
+    /// the end.
     mutating func takeEnd() -> MessageChunk? {
         guard input.hasEnded, end != .delivered, input.isPassingThrough || isExhausted else { return nil }
         end = .delivered

@@ -9,21 +9,21 @@ package import CausewayTypes
 /// method, such as ``inputEnded(wanting:)``; only then does the stage request the next call. The framer may also call
 /// the stage's methods between these calls.
 package struct FramerStage: ProtocolStage {
-    /// The maximum number of bytes that the framer may wait for (16 MiB). A request for more fails the stage with
-    /// `tooLong`. The limit also bounds the memory that a peer can occupy.
+    /// The maximum number of bytes that the framer may wait for (16 MiB). If the framer requests more, the stage fails
+    /// with `tooLong`. The limit also bounds the memory that a peer can occupy.
     package static let windowLimit = 16 << 20
 
     /// The framer's only timer.
     private enum Timer {
         case stopped
         case scheduled(Duration)
-        /// The `wakeUp` call is due.
+        /// The timer has fired, so the `wakeUp` call is due.
         case expired
     }
 
     private var reading = FramerReading()
     private var output = FramerOutput()
-    /// The framer's current call.
+    /// The call to the framer that is in progress; `nil` if there is none.
     private var call: FramerCall.Kind?
     private var life = FramerLifecycle()
     private var timer = Timer.stopped
@@ -149,7 +149,7 @@ extension FramerStage {
         life.stopCall(contentWaits: output.hasWaiting).map { FramerCall(kind: $0) }
     }
 
-    /// Ends the current call if it is of the given kind. Otherwise returns `false`.
+    /// Ends the framer call in progress if it is of the given kind. Otherwise returns `false`.
     private mutating func callEnded(_ kind: FramerCall.Kind) -> Bool {
         guard call == kind else { return false }
         call = nil
@@ -212,8 +212,8 @@ extension FramerStage {
 
     /// Passes all further input to the stage above, without calls to the framer.
     ///
-    /// If the framer has read bytes with ``inputWindow(minimum:maximum:)``, this begins when the framer has called
-    /// ``advanceInput(by:)`` once for each of these reads, or when the framer's current call ends. The bytes that
+    /// The framer may have read bytes with ``inputWindow(minimum:maximum:)``. The direct passing then begins after one
+    /// call of ``advanceInput(by:)`` for each of these reads, or at the end of the framer's current call. Bytes that
     /// ``advanceInput(by:)`` skips are not delivered.
     package mutating func passThroughInput() {
         guard !life.isOver else { return }
@@ -226,10 +226,10 @@ extension FramerStage {
         reading.deliver(MessageChunk(bytes, metadata: metadata, endsMessage: endsMessage))
     }
 
-    /// Delivers the next `count` bytes at the cursor to the stage above, unchanged.
+    /// Delivers the next `count` received bytes unchanged to the protocol above.
     ///
-    /// - Returns: Whether all `count` bytes have arrived. If not, the missing bytes follow when they arrive; until then the framer has no
-    ///   input to parse.
+    /// - Returns: Whether all these bytes have arrived. If not, the missing bytes are delivered when they arrive. Until
+    ///   then, the framer has no input to parse.
     package mutating func deliverNext(_ count: Int, metadata: [any StageMetadata], endsMessage: Bool) -> Bool {
         guard !life.isOver, !reading.hasDeliveredEnd else { return false }
         return reading.deliver(count, metadata: metadata, endsMessage: endsMessage)
@@ -244,7 +244,7 @@ extension FramerStage {
 
     package mutating func advanceOutput(by count: Int) { output.skip(count) }
 
-    /// Sends bytes to the stage below. All bytes written during one call become one message.
+    /// Sends bytes to the stage below. All bytes that are written during one framer call become one message.
     package mutating func write(_ bytes: ByteChain) {
         guard !life.isOver else { return }
         output.write(bytes)
@@ -259,7 +259,7 @@ extension FramerStage {
         !life.isOver && output.writeNext(count)
     }
 
-    /// Passes all further output to the stage below, without calls to the framer.
+    /// Passes all further output unchanged to the protocol below, without calling the framer.
     package mutating func passThroughOutput() {
         guard !life.isOver else { return }
         output.passThrough()
@@ -269,7 +269,8 @@ extension FramerStage {
 extension FramerStage: StateMachine {
     package typealias Action = FramerCall
 
-    /// Whether the framer gets no more calls: the last one was `cleanup`, unless the framer was never started.
+    /// Whether all calls to the framer have been made. The last call was `cleanup`, unless the framer was never
+    /// started.
     package var hasEnded: Bool { life.hasEnded }
 
     package mutating func takeActions(dueAt now: Duration) -> [FramerCall] {

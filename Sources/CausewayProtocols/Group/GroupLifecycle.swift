@@ -11,9 +11,9 @@ package struct GroupLifecycle: Sendable {
 
     package enum Action: Equatable, Sendable {
         case report(State)
-        /// Open the sockets, monitor the network, and join the multicast groups where possible.
+        /// Open the sockets and monitor the network. Join the multicast groups where possible.
         case open
-        /// Start to send the queued messages.
+        /// Start sending the queued messages.
         case send
         /// Leave all groups, fail unsent messages, and close the sockets if they are open. Then call
         /// ``GroupLifecycle/closed()``.
@@ -27,8 +27,8 @@ package struct GroupLifecycle: Sendable {
 
     package init() {}
 
-    /// Whether the group has failed or was cancelled. It then joins no multicast groups, and sends and delivers no
-    /// messages.
+    /// Whether the group has failed or was cancelled. Such a group joins no multicast groups, and it sends and delivers
+    /// no messages.
     package var isOver: Bool {
         switch state {
         case .failed, .cancelled: true
@@ -49,7 +49,7 @@ package struct GroupLifecycle: Sendable {
         return close(then: [.report(state)])
     }
 
-    /// Reports that memberships changed.
+    /// Updates the state after the number of group memberships has changed.
     ///
     /// - Parameters:
     ///   - count: The number of memberships.
@@ -66,8 +66,8 @@ package struct GroupLifecycle: Sendable {
         return next == .ready ? [.report(.ready), .send] : [.report(next)]
     }
 
-    /// Reports that the sockets could not be opened, or that a multicast group could not be joined on any interface
-    /// although the host has a suitable interface.
+    /// Reports that the sockets could not be opened, or that a multicast group could not be joined. A failed group
+    /// counts only if the host has a suitable interface for it.
     package mutating func broke(_ failure: Failure) -> [Action] {
         switch state {
         case .setup, .waiting, .ready:
@@ -83,7 +83,8 @@ package struct GroupLifecycle: Sendable {
         return close(then: [.report(.cancelled), .release])
     }
 
-    /// Reports that the sockets are closed. The end is reported only now, so that the program can bind the port again.
+    /// Records that the sockets are closed. Only now is the end reported. The program can then use the port again at
+    /// once.
     package mutating func closed() -> [Action] { afterClose.closed() }
 
     private mutating func close(then actions: [Action]) -> [Action] {

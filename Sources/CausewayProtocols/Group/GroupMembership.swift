@@ -1,13 +1,13 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// Decides which multicast groups to join on which interfaces while interfaces appear and disappear (RFC 1112 §7.1, RFC
-/// 3493 §5.2).
+/// Decides which multicast groups to join on which interfaces (RFC 1112 §7.1, RFC 3493 §5.2). Interfaces can appear and
+/// disappear at any time.
 ///
-/// A group is joined on each suitable interface; a group with a scope (`ff02::fb%eth0`) only on the scope's interface.
-/// The owner performs the actions and reports failed joins.
+/// A group is joined on each suitable interface. A group with a scope (`ff02::fb%eth0`) is joined only on the scope's
+/// interface. The owner performs the actions and reports failed joins.
 package struct GroupMembership: Sendable {
-    /// An interface that the program permits.
+    /// An interface that the program permits for the groups.
     package struct Candidate: Equatable, Sendable {
         package var index: Int
         /// The address families in which the interface has a usable address.
@@ -36,19 +36,21 @@ package struct GroupMembership: Sendable {
         case leave(Membership)
     }
 
-    /// The groups in the program's order.
+    /// The multicast groups, in the order in which the program listed them.
     package let groups: [InternetAddress]
     /// The current memberships, by group and then by interface.
     package private(set) var joined: [Membership] = []
-    /// For each group, the first join failure on the current interfaces.
+    /// For each multicast group, the first error of the attempts to join it on the current interfaces.
     private var failures: [Int: Failure] = [:]
 
     package init(groups: [InternetAddress]) {
         self.groups = groups
     }
 
-    /// Updates the memberships for the current interfaces. The actions leave groups before they join others, because
-    /// the kernel limits the number of groups for each socket.
+    /// Updates the memberships after the set of interfaces has changed.
+    ///
+    /// In the returned actions, the socket leaves groups before it joins others. This order is needed because the
+    /// kernel limits the number of groups for each socket.
     package mutating func interfacesChanged(to candidates: [Candidate]) -> [Action] {
         failures = [:]
         var wanted: [Membership] = []
@@ -64,18 +66,20 @@ package struct GroupMembership: Sendable {
         return left.map(Action.leave) + new.map(Action.join)
     }
 
-    /// Reports that a join failed.
+    /// Reports that a multicast group could not be joined.
     ///
-    /// - Parameter isGone: Whether the interface has disappeared in the meantime. The failure is then not recorded,
-    ///   because the next call of ``interfacesChanged(to:)`` reports the interface's removal.
+    /// - Parameter isGone: Whether the interface has disappeared since then. If so, the failure is not recorded,
+    ///   because the next call of ``interfacesChanged(to:)`` reports the removal.
     package mutating func joinFailed(_ membership: Membership, _ failure: Failure, isGone: Bool) {
         guard let position = joined.firstIndex(of: membership) else { return }
         joined.remove(at: position)
         if !isGone, failures[membership.group] == nil { failures[membership.group] = failure }
     }
 
-    /// The failure of a group that had a suitable interface but could not be joined on any; `nil` if there is no such
-    /// group. With one such group, the whole connection group has failed, because the program relies on all its groups.
+    /// The failure of a multicast group that could not be joined; `nil` if there is none.
+    ///
+    /// Such a group has a suitable interface but could not be joined on any. One such group makes the whole connection
+    /// group fail, because the program relies on all its groups.
     package var failure: Failure? {
         for position in groups.indices {
             guard let failure = failures[position], !joined.contains(where: { $0.group == position }) else { continue }
@@ -89,7 +93,7 @@ package struct GroupMembership: Sendable {
         joined.filter { $0.group == group }.map(\.interface)
     }
 
-    /// Removes and returns all memberships. The caller must end them.
+    /// Removes all memberships and returns them. The caller must leave the groups at the kernel.
     package mutating func leaveAll() -> [Membership] {
         defer { joined = [] }
         return joined

@@ -17,7 +17,8 @@ package struct DocumentFetch: Sendable {
         case elsewhere(String)
         case refused(status: Int)
         case tooLong
-        /// The response is not HTTP, ended early, or has a content coding that the request did not ask for.
+        /// The response cannot be used: it is not HTTP, it ended early, or it has a content coding that the request did
+        /// not ask for.
         case malformed
     }
 
@@ -27,12 +28,14 @@ package struct DocumentFetch: Sendable {
     private var document = Document(content: [])
     private var isOver = false
 
+    /// Creates the fetch of one document.
+    ///
     /// - Parameters:
     ///   - authority: The URL's host and port: `example.com:8080`.
     ///   - target: The path with the query.
     ///   - limit: The maximum document size in bytes.
-    /// - Throws: ``UpgradeError/unwritable(_:)`` if the authority or the target is empty or contains other characters
-    ///   than visible ASCII characters, or if the target does not begin with a slash.
+    /// - Throws: ``UpgradeError/unwritable(_:)`` if the authority or the target is invalid. Both must not be empty, and
+    ///   may contain only visible ASCII characters. The target must begin with a slash.
     package init(authority: String, target: String, limit: Int) throws(UpgradeError) {
         self.limit = limit
         let head = try PlainRequest.head(
@@ -84,7 +87,8 @@ package struct DocumentFetch: Sendable {
         }
     }
 
-    /// Content codings from RFC 9110 §8.4.1, RFC 7932 and RFC 8878. The request permits none of these codings.
+    /// Content codings that the response must not have, because the request permits none (RFC 9110 §8.4.1, RFC 7932,
+    /// RFC 8878).
     private static let codings = ["gzip", "x-gzip", "compress", "x-compress", "deflate", "br", "zstd"]
 
     private mutating func begin(_ head: HTTPResponseHead, _ length: HTTP1BodyLength) -> Outcome? {
@@ -96,7 +100,7 @@ package struct DocumentFetch: Sendable {
         }
         document.freshness = Self.freshness(head.fields)
         let codings = head.fields.elements(of: "Content-Encoding")
-        // Names that are not codings, such as `utf-8`, do not change the content.
+        // Accept names that are not codings, such as `utf-8`, because they do not change the content.
         guard !codings.contains(where: { name in Self.codings.contains { HTTPCharacters.areEqual(name, $0) } }) else {
             return .malformed
         }

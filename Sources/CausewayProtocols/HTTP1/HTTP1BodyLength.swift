@@ -36,7 +36,8 @@ extension HTTP1BodyLength {
         let length = try contentLength(head.fields)
         guard hasCoding(head.fields) else {
             if let length { return .length(length) }
-            // A server must not send content with status 205 (RFC 9110 §15.3.6), so bytes that follow are not content.
+            // A server must not send content with status 205 (RFC 9110 §15.3.6). So bytes after the head are not
+            // content.
             return head.status == 205 ? .none : .untilEnd
         }
         guard length == nil else { throw .framing("Content-Length with Transfer-Encoding") }

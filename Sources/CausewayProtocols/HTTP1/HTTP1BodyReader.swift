@@ -26,7 +26,7 @@ struct HTTP1BodyReader: Sendable {
         }
     }
 
-    /// Whether the body ends with the connection.
+    /// Whether the body continues until the connection closes.
     var endsWithConnection: Bool { length == .untilEnd }
 
     /// Reads the next part of the body (RFC 9112 §6, §7.1.3).

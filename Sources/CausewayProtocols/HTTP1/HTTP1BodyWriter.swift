@@ -6,8 +6,8 @@ struct HTTP1BodyWriter: Sendable {
     private var sent = 0
     private(set) var hasEnded: Bool
 
-    /// Creates a writer for the body after a head. If the message has no body, ``hasEnded`` is `true` from the start,
-    /// and any content is an error.
+    /// Creates a writer for the body that follows a message head. If the message has no body, ``hasEnded`` is `true`
+    /// from the start, and adding content is an error.
     init(_ length: HTTP1BodyLength) {
         self.length = length
         hasEnded = length == .none
@@ -51,7 +51,7 @@ struct HTTP1BodyWriter: Sendable {
 
 /// Header fields for body framing. The state machines write these fields, so that the fields always match the body.
 enum HTTP1FramingFields {
-    /// Checks that the program's fields agree with the body.
+    /// Checks that the framing fields which the program has set match the body.
     static func check(_ fields: FieldSection, _ length: HTTP1BodyLength) throws(HTTP1Failure) {
         guard !fields.contains("Transfer-Encoding") else { throw .unwritable(.unwritable("field Transfer-Encoding")) }
         guard fields.contains("Content-Length") else { return }

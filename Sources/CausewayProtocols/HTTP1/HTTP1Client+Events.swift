@@ -14,9 +14,9 @@ extension HTTP1Client {
 
     /// Whether the connection can carry another request.
     package enum Reuse: Equatable, Sendable {
-        /// The connection can be reused within the server's stated limits.
+        /// The connection can carry another request, within the limits that the server has stated.
         case permitted(KeepAlive)
-        /// The connection cannot be reused. ``Event/ended(_:)`` follows.
+        /// The connection cannot be reused. The event ``Event/ended(_:)`` comes next.
         case refused
     }
 

@@ -16,12 +16,12 @@ package struct HTTP1Client: Sendable {
         case ended
     }
 
-    /// The number of undecoded bytes at which ``inputRoom`` becomes 0.
+    /// The limit for undecoded bytes. At this limit, ``inputRoom`` becomes 0.
     package static let inputLimit = 256 << 10
 
     private let configuration: Configuration
     private var phase = Phase.idle
-    /// The current request.
+    /// The current exchange: a request and its responses.
     private var exchange = HTTP1ClientExchange()
     private var reader: HTTP1MessageReader
     private var sender = HTTP1RequestSender()
@@ -33,7 +33,7 @@ package struct HTTP1Client: Sendable {
         reader = HTTP1MessageReader(.response, limits: configuration.headLimits)
     }
 
-    /// Whether the connection waits for a request.
+    /// Whether the connection is idle and can take a request.
     package var isIdle: Bool { phase == .idle && reader.awaitsInput }
     /// Whether the caller has taken the final event, or ``handOver()`` has returned `true`.
     package var hasEnded: Bool { phase == .ended || phase == .upgraded }
@@ -60,8 +60,8 @@ package struct HTTP1Client: Sendable {
         close(.aborted)
     }
 
-    /// Enters the closing state, in which ``Event/ended(_:)`` follows as the last event. Each end of the connection
-    /// uses this method, except an upgrade and ``handOver()``.
+    /// Enters the closing state. The last event is then ``Event/ended(_:)``. Every end of the connection uses this
+    /// method, except an upgrade and ``handOver()``.
     private mutating func close(_ failure: HTTP1Failure?) {
         switch phase {
         case .closing, .ended, .upgraded: return
@@ -151,7 +151,7 @@ extension HTTP1Client {
     /// Removes and returns the bytes to send.
     package mutating func takeOutput() -> ByteChain { sender.takeOutput() }
 
-    /// If a body waits for status 100 and its deadline has passed, sends the body. Calling early, late or twice is
+    /// Sends a request body that waits for status 100, if its deadline has passed. An early, late or repeated call is
     /// harmless.
     package mutating func advance(to now: Duration) { sender.releaseBody(ifDueAt: now) }
 }
@@ -164,7 +164,8 @@ extension HTTP1Client {
     package mutating func received(_ bytes: ArraySlice<UInt8>) {
         switch phase {
         case .closing, .ended: break
-        // After an upgrade the caller uses the stream itself, but can still take bytes that were added here.
+        // After an upgrade, the caller reads the stream itself. The reader still stores these bytes, so that the caller
+        // can take them later.
         case .idle, .head, .body, .upgraded: reader.append(bytes)
         }
     }
@@ -204,18 +205,20 @@ extension HTTP1Client {
     ///   closure alert. A body delimited by the end of the connection is then incomplete (RFC 9112 §9.8).
     package mutating func inputEnded(isClean: Bool = true) { reader.end(isClean: isClean) }
 
-    /// Ends the use of HTTP during a response body that is delimited by the end of the connection. The caller can then
-    /// use the stream. No event follows; ``takeRemainingInput()`` has the undelivered bytes.
+    /// Ends the use of HTTP and leaves the stream to the caller. This is possible only while the response body lasts
+    /// until the connection ends.
     ///
-    /// Returns `false`, without an effect, if the body is delimited in another way, or if the request is not complete.
+    /// No event follows. The method ``takeRemainingInput()`` returns the bytes that were not delivered.
+    ///
+    /// Returns `false` and changes nothing if the body is delimited in another way, or if the request is not complete.
     package mutating func handOver() -> Bool {
         guard phase == .body, reader.bodyEndsWithConnection, hasSentRequest else { return false }
         phase = .upgraded
         return true
     }
 
-    /// How the server ended the stream: `true` for a proper end, `false` for a reset or, over TLS, a missing closure
-    /// alert; `nil` if the stream has not ended.
+    /// How the server ended the stream: `true` for a proper end, `false` for an improper end, `nil` if the stream has
+    /// not ended. A reset is improper. Over TLS, a missing closure alert is improper too.
     package var inputEnd: Bool? { reader.inputEnd }
 
     /// Removes and returns the bytes that follow the response, after ``Event/upgraded(_:)`` or ``handOver()``.
@@ -240,7 +243,7 @@ extension HTTP1Client {
         return .ended(failure)
     }
 
-    /// Ends an idle connection if the server closed it or sent unexpected bytes (RFC 9112 §9.2, §9.5).
+    /// Ends an idle connection if the server has closed it, or has sent bytes without a request (RFC 9112 §9.2, §9.5).
     private mutating func watchIdle() {
         if !reader.isEmpty {
             close(.unexpectedBytes)

@@ -1,15 +1,16 @@
 internal import CausewayWire
 
-/// A request and the responses to it, on the client side of a connection: decides what each response head means, and
-/// whether the connection persists after the messages so far (RFC 9112 §6.3, §9.3).
+/// A request and its responses on the client side of an HTTP/1.1 connection (RFC 9112 §6.3, §9.3).
+///
+/// Decides what each response head means, and whether the connection persists after the messages so far.
 struct HTTP1ClientExchange: Sendable {
-    /// The meaning of a response head.
+    /// The meaning of a response head for the exchange.
     enum Meaning: Equatable, Sendable {
         /// An interim response. Further responses follow.
         case interim
         /// The stream now belongs to another protocol or to a tunnel.
         case upgraded
-        /// The final response. Its body follows.
+        /// The head of the final response has arrived. The response's body follows.
         case responded(HTTP1BodyLength)
     }
 
@@ -63,16 +64,17 @@ struct HTTP1ClientExchange: Sendable {
 
     private mutating func bodyLength(of response: HTTPResponseHead) throws(HTTP1Failure) -> HTTP1BodyLength {
         guard HTTP1BodyLength.hasBody(status: response.status, toHead: method == .head) else {
-            // If the fields contradict each other, or state a body for status 204, the server might send a body that is
-            // not permitted. Do not reuse the connection then, because the body could be mistaken for the next
-            // response.
+            // This response must have no body. Its fields may contradict each other, or they may announce a body
+            // although the status is 204. The server might then send a body that is not permitted. The next exchange
+            // could mistake this body for a response, so do not reuse the connection.
             let stated = try? HTTP1BodyLength.ofResponse(response)
             if stated == nil || response.status == 204 && stated != .untilEnd { persists = false }
             return .none
         }
         let length = try HTTP1BodyLength.ofResponse(response)
-        // HTTP/1.0 has no transfer codings. An HTTP/1.0 intermediary may have forwarded the response without
-        // interpreting the chunked coding, so the framing is uncertain (RFC 9112 §6.1).
+        // HTTP/1.0 has no transfer codings. But an HTTP/1.0 intermediary may have forwarded this chunked response
+        // without decoding it. The end of the body is then uncertain (RFC 9112 §6.1), so the connection must not be
+        // reused.
         if length == .chunked, response.version < .http11 { persists = false }
         return length
     }

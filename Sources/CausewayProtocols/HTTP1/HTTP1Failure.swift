@@ -2,20 +2,20 @@ package import CausewayWire
 
 /// Why an HTTP/1 connection cannot be used any more, or why a message cannot be sent.
 package enum HTTP1Failure: Error, Equatable, Sendable {
-    /// The peer sent bytes that are not HTTP/1.
+    /// The peer sent bytes that violate the HTTP/1 syntax.
     case syntax(HTTPSyntaxError)
-    /// The peer sent a message with an ambiguous length. Other implementations could split the same bytes into
-    /// different messages, which permits request smuggling (RFC 9112 §11.2). The text names the field.
+    /// The peer sent a message whose length is ambiguous. Other implementations could divide the same bytes into other
+    /// messages, and an attacker could use this for request smuggling (RFC 9112 §11.2). The text names the field.
     case framing(String)
     /// The peer applied a transfer coding other than chunked.
     case unsupportedCoding
-    /// The peer sent a request that HTTP/1.1 forbids. The text names the forbidden part.
+    /// The peer sent a request that violates HTTP/1.1. The text names the invalid part.
     case invalidRequest(String)
-    /// The stream ended inside a message, after `received` content bytes. `expected` is the stated length; `nil` if the
-    /// message does not state its length or its head is incomplete (RFC 9112 §8).
+    /// The stream ended inside a message, after `received` content bytes (RFC 9112 §8). `expected` is the length that
+    /// the message states. It is `nil` if the message states no length, or if its head is incomplete.
     case endedEarly(received: Int, expected: Int?)
-    /// The stream ended after a request, before the first byte of a response. An idempotent request can be repeated on another connection
-    /// (RFC 9110 §9.2.2).
+    /// The stream ended after the client had sent a request and before the first byte of a response. An idempotent
+    /// request can be repeated on another connection (RFC 9110 §9.2.2).
     case endedWithoutResponse
     /// The server sent more interim responses to one request than this limit.
     case tooManyInformationalResponses(limit: Int)
@@ -23,7 +23,7 @@ package enum HTTP1Failure: Error, Equatable, Sendable {
     case unexpectedBytes
     /// The server switched to another protocol although the request did not ask for it.
     case unexpectedUpgrade
-    /// A value from the program cannot be sent.
+    /// The program has supplied a value that cannot be sent in HTTP.
     case unwritable(HTTPSyntaxError)
     /// The program called a method in a state that does not permit it. The text names the mistake.
     case misuse(String)

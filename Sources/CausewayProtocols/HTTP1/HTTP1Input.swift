@@ -4,7 +4,7 @@ internal import CausewayWire
 struct HTTP1Input: Sendable {
     private var pieces = InlineFirstQueue<ArraySlice<UInt8>>()
     private(set) var count = 0
-    /// Whether the peer ended the stream.
+    /// Whether the peer has ended the byte stream, properly or not.
     private(set) var hasEnded = false
     /// Whether the peer ended the stream properly: without a reset and, over TLS, with a closure alert.
     private(set) var endIsClean = false
@@ -30,7 +30,7 @@ struct HTTP1Input: Sendable {
         return piece
     }
 
-    /// Puts the unread rest of a piece back at the front.
+    /// Puts the unread rest of an input piece back at the front of the input.
     mutating func putBack(_ piece: ArraySlice<UInt8>) {
         guard !piece.isEmpty else { return }
         count += piece.count

@@ -1,10 +1,10 @@
 internal import CausewayWire
 
-/// Caches the latest request head and response head on a connection. Programs often repeat a request, and the server
-/// then repeats its response head. With the cache, such heads are not encoded or decoded again.
+/// Caches the latest request head and the latest response head on a connection.
 ///
-/// A cached head is used only for an identical head, so the result never differs from the result of the encoder or the
-/// decoder.
+/// Programs often repeat a request, and the server then repeats its response head. The cache avoids encoding or
+/// decoding the same head again. A cached head is used only for an identical head. So the result is always the same as
+/// without the cache.
 struct HTTP1LastHeads: Sendable {
     /// The maximum size of a cached head in bytes. It is small, so that a connection needs little memory.
     static let maximumByteCount = 2048
@@ -20,8 +20,8 @@ struct HTTP1LastHeads: Sendable {
 
     // MARK: Requests
 
-    /// Returns the encoded head and the initial exchange state for a request without a body, if the cached request has
-    /// the same head.
+    /// Returns the cached encoding of a request head. Also returns the initial exchange state for a request without a
+    /// body. Returns `nil` if the cached request has another head.
     func encoded(_ head: HTTPRequestHead) -> (bytes: [UInt8], facts: HTTP1ClientExchange)? {
         guard let request, request.head.fields.isIdentical(to: head.fields), request.head.target == head.target,
             request.head.method == head.method, request.head.version == head.version

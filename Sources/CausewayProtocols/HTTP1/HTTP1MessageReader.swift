@@ -23,10 +23,10 @@ struct HTTP1MessageReader: Sendable {
     var isEmpty: Bool { input.isEmpty }
     /// Whether the peer ended the stream.
     var hasEnded: Bool { input.hasEnded }
-    /// How the peer ended the stream: `true` for a proper end, `false` for a reset or, over TLS, a missing closure
-    /// alert; `nil` if the stream has not ended.
+    /// How the peer ended the stream; `nil` if it has not ended. `true` means a proper end. `false` means a reset or,
+    /// over TLS, a missing closure alert.
     var inputEnd: Bool? { input.hasEnded ? input.endIsClean : nil }
-    /// Whether all received bytes are decoded, and more may arrive.
+    /// Whether all received bytes are decoded, and the peer may still send more.
     var awaitsInput: Bool { input.isEmpty && !input.hasEnded }
 
     mutating func append(_ bytes: ArraySlice<UInt8>) { input.append(bytes) }
@@ -55,8 +55,8 @@ struct HTTP1MessageReader: Sendable {
         return head.finishResponse()
     }
 
-    /// Decodes a response head from newly arrived bytes, without keeping them. Call this only if ``awaitsInput`` is
-    /// `true`.
+    /// Decodes a response head directly from newly arrived bytes, which are not copied into the input buffer. Call this
+    /// only if ``awaitsInput`` is `true`.
     ///
     /// - Returns: The number of decoded bytes, and the head if it is complete.
     mutating func nextResponse(
@@ -86,8 +86,8 @@ struct HTTP1MessageReader: Sendable {
         try body.next(&input, atMost: limit)
     }
 
-    /// Counts content that the caller delivers directly, without passing it through this reader.
+    /// Counts content bytes that the caller delivers directly, so that they do not pass through this reader.
     ///
-    /// - Returns: The number of content bytes among the next `count` bytes; 0 if earlier bytes are not decoded yet.
+    /// - Returns: How many of the next `count` bytes are content. 0 if earlier bytes are not decoded yet.
     mutating func bypass(_ count: Int) -> Int { awaitsInput ? body.bypass(count) : 0 }
 }

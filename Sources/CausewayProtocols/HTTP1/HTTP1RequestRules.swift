@@ -25,7 +25,7 @@ enum HTTP1RequestRules {
         }
         if target.first == UInt8(ascii: "/") { return true }
         if request.target == "*" { return request.method == "OPTIONS" }
-        // The absolute form begins with a scheme and its colon (RFC 3986 §3.1).
+        // A target in absolute form begins with a scheme and a colon (RFC 3986 §3.1). Check the scheme.
         guard let colon = target.firstIndex(of: UInt8(ascii: ":")), let first = target.first, isLetter(first) else {
             return false
         }

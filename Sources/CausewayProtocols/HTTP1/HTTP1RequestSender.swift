@@ -5,25 +5,27 @@ internal import CausewayWire
 struct HTTP1RequestSender: Sendable {
     private var writer = HTTP1BodyWriter(.none)
     private var output = ByteChain()
-    /// Body bytes that wait for status 100.
+    /// Request body bytes that the client holds back until the server sends status 100.
     private var held = ByteChain()
-    /// The time at which a body that waits for status 100 is sent anyway; `nil` if no body waits.
+    /// The time limit for a body that waits for status 100. After this time, the body is sent without waiting. `nil` if
+    /// no body waits.
     private(set) var holdDeadline: Duration?
-    /// Whether the rest of the request body is discarded, because the server responded without waiting for it.
+    /// Whether the rest of the request body is discarded. This is so if the server has responded without waiting for
+    /// the body.
     private(set) var dropsBody = false
 
     init() {}
 
-    /// Whether the body waits for status 100.
+    /// Whether the request body waits for status 100 (Continue).
     var isBodyHeld: Bool { holdDeadline != nil }
-    /// Whether the whole request body has been added to the output.
+    /// Whether the output already contains the complete request body.
     var hasSentRequest: Bool { writer.hasEnded && held.isEmpty && !dropsBody }
     /// Whether ``takeOutput()`` returns bytes.
     var hasOutput: Bool { !output.isEmpty }
     /// The number of bytes to send, including body bytes that wait for status 100.
     var outputCount: Int { output.count + held.count }
 
-    /// Sends an encoded request head.
+    /// Sends a request head that is already encoded.
     ///
     /// - Parameters:
     ///   - length: The length of the body that follows.
@@ -57,13 +59,13 @@ struct HTTP1RequestSender: Sendable {
     /// Discards the bytes to send, except a body that waits for status 100.
     mutating func removeOutput() { output = ByteChain() }
 
-    /// If a body waits for status 100 and its deadline has passed, sends the body.
+    /// Sends a request body that waits for status 100, if its deadline has passed.
     mutating func releaseBody(ifDueAt now: Duration) {
         guard let holdDeadline, now >= holdDeadline else { return }
         releaseBody()
     }
 
-    /// Moves a body that waits for status 100 to the output.
+    /// Moves the held body to the output. The body was waiting for status 100.
     mutating func releaseBody() {
         guard isBodyHeld else { return }
         holdDeadline = nil
@@ -71,9 +73,10 @@ struct HTTP1RequestSender: Sendable {
         held = ByteChain()
     }
 
-    /// Discards a body that waits for status 100, because the server sent its final response first, or because the
-    /// connection ends. The connection cannot be reused: the server might interpret the next request as the body (RFC
-    /// 9110 §10.1.1).
+    /// Discards a request body that still waits for status 100.
+    ///
+    /// This happens if the server sends its final response first, or if the connection ends. The connection cannot be
+    /// reused afterwards, because the server might read the next request as the body (RFC 9110 §10.1.1).
     mutating func dropHeldBody() {
         guard isBodyHeld else { return }
         holdDeadline = nil

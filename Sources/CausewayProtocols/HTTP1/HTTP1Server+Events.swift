@@ -4,8 +4,8 @@ extension HTTP1Server {
     package struct Configuration: Sendable {
         /// Limits for request heads and trailer sections.
         package var headLimits = HeadReader.Limits()
-        /// The maximum size in bytes for a request body whose rest is discarded after an early response. If the body is
-        /// larger, the connection is closed.
+        /// The maximum size, in bytes, of a request body that the server discards after an early response. If the body
+        /// is larger, the server closes the connection instead of reading the rest.
         package var drainLimit = 256 << 10
 
         package init() {}
@@ -22,8 +22,8 @@ extension HTTP1Server {
         /// The response switched to another protocol or opened a tunnel. This is the last event. The owner takes the remaining bytes with
         /// ``takeRemainingInput()``.
         case upgraded
-        /// The connection ended. This is the last event. Close the transport after the output is sent. The failure is `nil` if no request
-        /// was interrupted.
+        /// The connection ended. This is the last event. Close the transport after all output is sent. The failure is
+        /// `nil` if no request was interrupted.
         case ended(HTTP1Failure?)
     }
 }

@@ -39,13 +39,13 @@ package struct HTTP1Server: Sendable {
 
     /// Whether the connection waits for the first byte of a request.
     package var isIdle: Bool { phase == .head && !reader.headHasBegun && reader.awaitsInput }
-    /// Whether the caller has taken the final event.
+    /// Whether the caller has taken the connection's last event.
     package var hasEnded: Bool { phase == .ended || phase == .upgraded }
     /// Whether the client waits for status 100 before it sends the body (RFC 9110 §10.1.1). Call ``inform(_:)`` with that status.
     package var awaitsContinue: Bool { exchange.awaitsContinue }
-    /// Whether the messages so far permit the connection to persist after the current response.
+    /// Whether the connection may persist after the current response, as far as the messages so far permit it.
     package var persists: Bool { exchange.persists }
-    /// The number of bytes that may be passed to ``received(_:)`` now.
+    /// How many bytes may be passed to ``received(_:)`` now.
     package var inputRoom: Int { hasEnded ? 0 : max(0, Self.inputLimit - reader.count) }
     /// Whether the connection waits for a request head or for the rest of one.
     package var awaitsHead: Bool { phase == .head }
@@ -105,8 +105,9 @@ package struct HTTP1Server: Sendable {
         output.append(Array("HTTP/1.1 \(status)\r\nConnection: close\r\nContent-Length: 0\r\n\r\n".utf8))
     }
 
-    /// Enters the closing state, in which ``Event/ended(_:)`` follows as the last event. Each end of the connection
-    /// uses this method, except an upgrade.
+    /// Enters the closing state. The event ``Event/ended(_:)`` then follows as the last event.
+    ///
+    /// Every end of the connection calls this method, except an upgrade.
     private mutating func close(_ failure: HTTP1Failure?) {
         switch phase {
         case .closing, .ended, .upgraded: return
@@ -125,7 +126,7 @@ extension HTTP1Server {
     package mutating func received(_ bytes: ArraySlice<UInt8>) {
         switch phase {
         case .closing, .ended: break
-        // After an upgrade the caller uses the stream itself, but can still take bytes that were added here.
+        // After an upgrade, the caller uses the stream directly. It can still take the bytes that are added here.
         case .head, .body, .waiting, .draining, .upgrading, .upgraded: reader.append(bytes)
         }
     }
@@ -288,8 +289,8 @@ extension HTTP1Server {
 
     private mutating func finishResponse() {
         guard phase == .body else { return beginNext() }
-        // If a client still waits for status 100, it may or may not send the body. The server could not tell whether
-        // the next bytes are this body or a new request, so it closes the connection.
+        // Close the connection if the client still waits for status 100. Such a client may or may not send the body.
+        // The server could not tell whether the next bytes are this body or a new request.
         guard exchange.persists, !exchange.awaitsContinue else { return close(nil) }
         phase = .draining
     }

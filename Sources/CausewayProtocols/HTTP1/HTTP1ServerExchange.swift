@@ -3,7 +3,7 @@ internal import CausewayWire
 /// A request and the response to it, on the server side of a connection: decides which response may be sent, how it is
 /// framed, and whether the connection persists after the messages so far (RFC 9112 §6.3, §9.3).
 struct HTTP1ServerExchange: Sendable {
-    /// The response state. It is `awaited` until the final response head is sent.
+    /// How far the server has responded. The state is `awaited` until the head of the final response is sent.
     private enum Answer {
         case none, awaited, sending
     }
@@ -14,7 +14,7 @@ struct HTTP1ServerExchange: Sendable {
     private var upgrades = false
     /// Whether the client waits for status 100 before it sends the body (RFC 9110 §10.1.1).
     private(set) var awaitsContinue = false
-    /// Whether the messages so far permit a persistent connection.
+    /// Whether the connection can be persistent, as far as the messages so far permit it.
     private(set) var persists = true
     /// Whether the response content is discarded, because the response has no body.
     private var dropsContent = false
@@ -54,7 +54,7 @@ struct HTTP1ServerExchange: Sendable {
         return length
     }
 
-    /// Records that the client sends the body, whether or not it waited for status 100.
+    /// Records that the client has begun to send the body. The client may or may not have waited for status 100.
     mutating func contentArrived() { awaitsContinue = false }
 
     /// Records that the connection must not carry another request.
@@ -62,13 +62,14 @@ struct HTTP1ServerExchange: Sendable {
 
     // MARK: The response
 
-    /// Returns whether the connection becomes a tunnel or changes its protocol with this final response.
+    /// Returns whether this final response turns the connection into a tunnel or changes its protocol.
     func isUpgrade(_ response: HTTPResponseHead) -> Bool {
         response.status == 101 || method == .connect && response.status < 300
     }
 
-    /// Sends an interim response, unless the client does not support it. Call this only if ``awaitsResponse`` is
-    /// `true`.
+    /// Sends an interim response, unless the client's HTTP version does not support it.
+    ///
+    /// Call this only if ``awaitsResponse`` is `true`.
     mutating func inform(_ response: HTTPResponseHead, to output: inout ByteChain) throws(HTTP1Failure) {
         guard version >= .http11 else { return }
         try Self.checkNoFraming(response.fields)
@@ -76,7 +77,7 @@ struct HTTP1ServerExchange: Sendable {
         if response.status == 100 { awaitsContinue = false }
     }
 
-    /// Sends the response after which the stream no longer carries HTTP. Call this only if ``awaitsResponse`` is
+    /// Sends the response that ends HTTP on this stream, such as status 101. Call this only if ``awaitsResponse`` is
     /// `true`.
     ///
     /// - Parameter isComplete: Whether the whole request has arrived.
@@ -90,8 +91,8 @@ struct HTTP1ServerExchange: Sendable {
         answer = .sending
     }
 
-    /// Sends the head of the final response, with the fields that state the body's framing and whether the connection
-    /// persists. Call this only if ``awaitsResponse`` is `true`.
+    /// Sends the head of the final response. The head contains the fields that state the body's framing and whether the
+    /// connection persists. Call this method only if ``awaitsResponse`` is `true`.
     ///
     /// - Throws: ``HTTP1Failure``. The state is then unchanged.
     mutating func respond(
@@ -143,8 +144,8 @@ struct HTTP1ServerExchange: Sendable {
         }
     }
 
-    /// Appends the `Connection` field unless a response without the field means the same (RFC 9112 §9.3, RFC 9110
-    /// §7.6.1).
+    /// Adds the `Connection` field to a response head. Adds nothing if the response has the same meaning without the
+    /// field (RFC 9112 §9.3, RFC 9110 §7.6.1).
     private func appendPersistence(_ fields: FieldSection, toHead head: inout [UInt8]) {
         if !persists {
             if !fields.hasElement("close", in: "Connection") {
@@ -162,7 +163,7 @@ struct HTTP1ServerExchange: Sendable {
 
     private static func encode(_ response: HTTPResponseHead) throws(HTTP1Failure) -> [UInt8] {
         var bytes: [UInt8] = []
-        // Reserve extra space for the framing fields.
+        // Reserve extra space for the fields that delimit the body.
         bytes.reserveCapacity(response.fields.encodedCount + 128)
         do {
             try response.encode(into: &bytes)

@@ -2,12 +2,14 @@ package import CausewayWire
 
 /// Creates an HTTP request without content (RFC 9112 §3). The server closes the connection after the response.
 package enum PlainRequest {
+    /// Creates a request head.
+    ///
     /// - Parameters:
     ///   - authority: The URL's host and port, such as `example.com:8080`.
     ///   - target: The path with the query, such as `/proxy.pac`.
     ///   - field: An additional header field.
-    /// - Throws: ``UpgradeError/unwritable(_:)`` if the authority or the target is empty or contains other characters
-    ///   than visible ASCII characters, or if the target does not begin with a slash.
+    /// - Throws: ``UpgradeError/unwritable(_:)`` if the authority or the target is empty, or contains a character that
+    ///   is not visible ASCII, or if the target does not begin with a slash.
     package static func head(
         authority: String, target: String, version: HTTPVersion, _ field: (name: String, value: String)
     ) throws(UpgradeError) -> HTTPRequestHead {

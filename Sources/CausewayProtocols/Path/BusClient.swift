@@ -6,12 +6,12 @@ package protocol BusClient: Sendable, ~Copyable {
     /// Why the conversation ended; `nil` while it is open.
     var end: String? { get }
 
-    /// The state that the bus messages received so far describe, for example the machine's power state.
+    /// The state as described by the bus messages received so far, for example the machine's power state.
     var status: Status { get }
 
     /// Returns the bytes to send and clears the buffer.
     mutating func takeOutput() -> [UInt8]
 
-    /// Processes bytes from the bus. A message may arrive in several pieces.
+    /// Processes received bytes from the message bus. The bytes may contain only part of a message.
     mutating func receive(_ bytes: [UInt8])
 }

@@ -7,19 +7,19 @@ package import CausewayWire
 /// ``DBusMessage/byteLimit`` bytes. After a framing error the conversation is ended and ignores all input.
 package struct BusConversation: Sendable {
     private enum State: Sendable {
-        /// Authentication is not finished.
+        /// D-Bus authentication is still in progress.
         case introducing
         case talking
         case ended(String)
     }
 
-    /// The maximum length of an authentication line in bytes.
+    /// The maximum length in bytes of a line during D-Bus authentication.
     private static let lineLimit = 1_024
 
     private var state = State.introducing
     private var arrived: [UInt8] = []
     private var output: [UInt8]
-    /// Messages to send when authentication is finished.
+    /// Messages that wait until authentication is finished.
     private var held: [UInt8] = []
     private var lastSerial: UInt32 = 0
 

@@ -7,23 +7,23 @@ package import CausewayWire
 /// The probe does no I/O: the owner sends ``request`` and passes on the received bytes.
 package struct CaptiveProbe: Sendable {
     package enum Expectation: Hashable, Sendable {
-        /// The server answers with this status code.
+        /// The expected response has this status code.
         case status(Int)
-        /// The server answers with a page that contains this text.
+        /// The server answers with a web page that contains this text.
         case text(String)
     }
 
     package enum Verdict: Equatable, Sendable {
-        /// The known server answered: there is no portal.
+        /// The known server answered, so there is no captive portal (login page).
         case open
         /// The network answered instead of the server. `portal` is the login page's URL, if the network names one.
         case captive(portal: String?)
-        /// The response shows neither that the known server answered nor that there is a portal. The text describes the
-        /// response.
+        /// The probe has no clear result. The response is not the expected response of the server, and it shows no
+        /// portal. The text describes the response.
         case unclear(String)
     }
 
-    /// The maximum number of page bytes to examine.
+    /// The maximum number of bytes of the web page to examine.
     private static let pageLimit = 64 << 10
 
     /// The request uses HTTP/1.0, so that the server does not send the page in chunks (RFC 9112 §6.1).
@@ -71,12 +71,13 @@ package struct CaptiveProbe: Sendable {
         return page.count == Self.pageLimit || page.count >= length ?? .max ? .captive(portal: nil) : nil
     }
 
-    /// Reports that the server closed the connection. Returns the verdict.
+    /// Reports that the server has closed the connection. Returns the verdict on the network.
     package mutating func end() -> Verdict {
         head == nil ? .unclear("the connection closed before a response") : .captive(portal: nil)
     }
 
-    /// Returns the verdict, or `nil` if the response head is not sufficient and the page must be examined.
+    /// Returns the verdict on the network. Returns `nil` if the response head does not suffice and the body must be
+    /// checked too.
     private func verdict(on head: HTTPResponseHead) -> Verdict? {
         if case .status(head.status) = expectation { return .open }
         switch head.status {
@@ -85,7 +86,7 @@ package struct CaptiveProbe: Sendable {
             return .captive(portal: nil)
         case 201..<300: return .captive(portal: nil)
         case 300..<400: return .captive(portal: head.fields.onlyValue(of: "Location"))
-        // The status means "Network Authentication Required" (RFC 6585 §6).
+        // 511 is the status "Network Authentication Required" (RFC 6585 §6).
         case 511: return .captive(portal: nil)
         default: return .unclear("status \(head.status)")
         }

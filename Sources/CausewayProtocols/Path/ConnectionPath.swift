@@ -7,18 +7,19 @@ package struct ConnectionPath: Equatable, Sendable {
     package var interface: NWInterface?
     /// Whether packets can flow.
     package var isViable: Bool
-    /// Whether a new connection to the same endpoint would use a better interface than this connection.
+    /// Whether a better interface is available for a new connection to the same endpoint.
     package var hasBetter: Bool
-    /// Whether the kernel no longer routes the connection's packets over the interface that has their source address,
-    /// although a route over this interface exists. The connection still works if its socket is bound to this
-    /// interface.
+    /// Whether the kernel sends the connection's packets over the wrong interface.
+    ///
+    /// The right interface is the one that has the connection's source address, and a route over it exists. The
+    /// connection still works if its socket is bound to that interface.
     package var strays: Bool
     package var traits: Traits = []
     package var families: Set<InternetAddress.Family> = []
     package var gateways: [InternetAddress] = []
     package var hasNameServers = false
 
-    /// Why a program may want to send less over this path.
+    /// The reasons why a program may want to send less data over this path.
     package struct Traits: OptionSet, Sendable {
         package let rawValue: UInt8
 
@@ -39,14 +40,14 @@ package struct FollowedConnection: Equatable, Sendable {
     package var local: InternetAddress
     package var remote: InternetAddress
     package var constraints: PathConstraints
-    /// Whether the connection belongs to a client: the program chose the endpoint and can connect to it again. A server
-    /// cannot connect again.
+    /// Whether the connection can be established again. This is so on a client, because the program chose the endpoint.
+    /// A server cannot connect again.
     package var mayMove: Bool
-    /// Whether the endpoint is a name and not an address. A name may have several addresses, so another address may be
-    /// reachable if this one is not.
+    /// Whether the endpoint is a name rather than an address. A name can have several addresses. If one address is not
+    /// reachable, another may be.
     package var isNamed: Bool
-    /// Whether the connection's first packets already left over an interface that does not have the local address.
-    /// Routing tables can require this, so ``ConnectionPath/strays`` is never set for such a connection.
+    /// Whether the connection's first packets already left over an interface without the local address. Routing tables
+    /// can require such a path. For such a connection, ``ConnectionPath/strays`` is therefore never set.
     package var isForeign = false
     /// The index of the interface that had the local address when the connection became ready.
     package var home: Int?
@@ -71,8 +72,8 @@ extension NetworkModel {
         guard case .route(let route, let hop) = route(for: question(connection)), route.kind != .local else {
             return connection
         }
-        // A client socket that is bound to an interface uses that interface's address, even if the kernel prefers
-        // another address.
+        // The kernel may prefer another source address. If a client socket is bound to an interface, it uses the
+        // address of that interface nevertheless.
         let isAsRouted =
             !connection.mayMove || source(for: connection.remote, route, hop)?.unscoped == connection.local.unscoped
         connection.isForeign = hop.interfaceIndex != home.index && isAsRouted
@@ -92,13 +93,14 @@ extension NetworkModel {
             strays: strays)
     }
 
-    /// Returns the path for a connection with several subflows (RFC 8684), which is the path of the oldest working
-    /// subflow.
+    /// Returns the path of a connection with several subflows (RFC 8684). It is the path of the oldest subflow that
+    /// works.
     package func path(of subflows: [FollowedConnection]) -> ConnectionPath {
         let paths = subflows.map { path(of: $0) }
         let working = paths.filter(\.isViable)
         guard var path = working.first ?? paths.first else { return .none }
-        // If one subflow uses the best interface, a new connection would not be better.
+        // A better path exists only if every subflow has a better path. If one subflow already uses the best interface,
+        // a new connection would not be better.
         path.hasBetter = (working.isEmpty ? paths : working).allSatisfy(\.hasBetter)
         return path
     }
@@ -129,8 +131,10 @@ extension NetworkModel {
             gateways: carrier.isLoopback ? [] : gateways(on: carrier.index), hasNameServers: !nameServers.isEmpty)
     }
 
-    /// Returns the interface that sends the connection's packets; `nil` if there is none. `home` is the interface with
-    /// the local address. Sets `strays` to `true` if packets leave over `home`, but only if the socket is bound to it.
+    /// Returns the interface that sends the connection's packets; `nil` if there is none.
+    ///
+    /// `home` is the interface with the local address. `strays` becomes `true` if packets leave over `home` only when
+    /// the socket is bound to `home`.
     private func carrier(of connection: FollowedConnection, _ home: Interface, _ strays: inout Bool) -> Interface? {
         let asked = question(connection)
         if case .route(let route, let hop) = route(for: asked) {
@@ -139,8 +143,8 @@ extension NetworkModel {
             if hop.interfaceIndex == home.index { return home }
         }
         guard !home.isHostItself, !connection.isForeign, asked.interfaceIndex == nil else { return nil }
-        // The kernel would now send the packets over another interface, or has no route for them. Check whether there
-        // is still a route over the interface that has the connection's local address.
+        // The kernel has no route for the packets now, or would send them over another interface. Check for a route
+        // over the interface that has the connection's local address.
         var bound = asked
         bound.interfaceIndex = home.index
         guard case .route(let route, _) = route(for: bound), route.kind == .unicast else { return nil }
@@ -164,7 +168,7 @@ extension NetworkModel {
         _ connection: FollowedConnection, than carrier: Interface?, isKernelChoice: Bool = false
     ) -> Bool {
         guard connection.mayMove, carrier?.isLoopback != true else { return false }
-        // The kernel would send a new connection's packets over the same interface, so there is no better one.
+        // The kernel would also choose this interface for a new connection. So there is no better interface.
         if let carrier, isKernelChoice, !policy(connection.remote.family).asksForSources,
             connection.constraints.permits(carrier)
         {
@@ -174,8 +178,8 @@ extension NetworkModel {
             return remote.interface.index != carrier?.index
         }
         guard connection.isNamed else { return false }
-        // The connection's remote address is now unreachable, but the endpoint's name may have another address that is
-        // reachable.
+        // The current remote address is unreachable. But the endpoint is a name, which may have another, reachable
+        // address.
         return waysToEverywhere(connection.constraints).contains { $0.interface.index != carrier?.index }
     }
 }

@@ -1,4 +1,4 @@
-/// Interface properties unknown to the kernel, by interface name. They come from network managers such as
+/// Interface properties that the kernel does not know, by interface name. They come from network managers such as
 /// NetworkManager.
 package struct InterfaceFacts: Hashable, Sendable {
     package struct Entry: Hashable, Sendable {

@@ -1,10 +1,10 @@
 internal import CausewayWire
 
 extension InterfaceManagers {
-    /// NetworkManager's properties for one device.
+    /// The properties of one network device, as NetworkManager reports them.
     struct Device: Equatable, Sendable {
-        /// The names of the control device and the interface that carries packets. A modem's control device is not a
-        /// kernel interface.
+        /// The name of the control device, and the name of the interface that carries packets. A modem's control device
+        /// is not a kernel interface.
         private var control = ""
         private var carrier = ""
         private var kind: UInt32 = 0
@@ -24,9 +24,10 @@ extension InterfaceManagers {
         /// Whether the device is a modem (`NM_DEVICE_TYPE_MODEM`).
         var isModem: Bool { kind == 8 }
 
-        /// NetworkManager's property `Metered`. The user sets the property, or NetworkManager guesses it from the
-        /// device type and the router. The guess "not metered" is ignored: every device that looks like Ethernet gets
-        /// this guess, which therefore adds nothing to the kernel's information.
+        /// Whether the device's connection is metered, as NetworkManager's property `Metered` states. The user sets the
+        /// property, or NetworkManager guesses it from the device type and the router. The guess "not metered" is
+        /// ignored: every device that looks like Ethernet gets this guess. So it adds nothing to the kernel's
+        /// information.
         var isMetered: Bool? {
             switch metered {
             case 1, 3: true
@@ -45,7 +46,7 @@ extension InterfaceManagers {
 
     /// Stores a device's properties when the reply arrives.
     mutating func described(_ path: String, _ properties: DBusValue?) {
-        // The device may have been removed since the request.
+        // The device may have been removed while the reply with its properties was pending.
         guard devices[path] != nil, let properties else { return }
         var device = Device()
         device.adopt(properties.dictionary)
@@ -73,11 +74,11 @@ extension InterfaceManagers {
     }
 
     private mutating func changed(_ path: String, _ properties: [String: DBusValue], gone: [String]) {
-        // If the request for the properties is pending, ignore the change: the reply will contain all properties.
+        // Ignore the change if the request for the properties is still pending. The reply will contain all properties.
         guard case .some(.some(var device)) = devices[path] else { return }
         device.adopt(properties)
         devices[path] = .some(device)
-        // The signal reports that a property changed, but not its new value.
+        // Ask for the properties again. The signal reports only that a property has changed, and not its new value.
         if !Device.properties.isDisjoint(with: gone), !awaits(.device(path)) { ask(.device(path)) }
     }
 }

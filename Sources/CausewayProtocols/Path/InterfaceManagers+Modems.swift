@@ -24,7 +24,8 @@ extension InterfaceManagers {
         }
     }
 
-    /// Stores the network ports of a new modem. ModemManager knows the ports before it announces the modem, and they do not change later.
+    /// Stores the network ports of a new modem. Storing them once is enough: ModemManager knows the ports before it
+    /// announces the modem, and they do not change later.
     private mutating func added(modem path: String, _ interfaces: [String: DBusValue]) {
         guard let modem = interfaces[Self.modemInterface]?.dictionary,
             modems[path] != nil || modems.count < Self.deviceLimit

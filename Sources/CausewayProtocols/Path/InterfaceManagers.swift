@@ -1,10 +1,14 @@
 internal import CausewayWire
 
-/// Follows interface properties published by NetworkManager and ModemManager on the D-Bus system bus.
+/// Tracks interface properties that NetworkManager and ModemManager publish on the D-Bus system bus.
 ///
-/// This type does no I/O: its owner passes bytes in both directions and reads ``facts`` after each ``receive(_:)``
-/// call. The requests do not start these services; the bus announces when a service starts, stops or is replaced.
-/// Messages are accepted only from the current owner of the bus name, because any program on the bus can send messages.
+/// This type does no I/O. Its owner passes bytes in both directions, and reads ``facts`` after each ``receive(_:)``
+/// call.
+///
+/// The requests do not start these services. The bus reports when a service starts, stops or is replaced.
+///
+/// A message is accepted only from the process that currently owns the service's bus name, because any program on the
+/// bus can send messages.
 package struct InterfaceManagers: BusClient, ~Copyable {
     /// A service and its well-known bus name.
     enum Manager: String, CaseIterable, Sendable {
@@ -19,9 +23,9 @@ package struct InterfaceManagers: BusClient, ~Copyable {
         case holder(of: Manager)
         /// The list of NetworkManager's devices.
         case devices
-        /// The properties of one device.
+        /// The properties of one network device.
         case device(String)
-        /// All of ModemManager's objects.
+        /// All objects that ModemManager publishes.
         case modems
     }
 
@@ -30,15 +34,15 @@ package struct InterfaceManagers: BusClient, ~Copyable {
     static let objects = "org.freedesktop.DBus.ObjectManager"
     static let deviceInterface = "org.freedesktop.NetworkManager.Device"
     static let modemInterface = "org.freedesktop.ModemManager1.Modem"
-    /// The maximum number of stored devices, and of stored modems.
+    /// The maximum number of devices to store. The same limit applies to modems.
     static let deviceLimit = 1_024
 
     private var conversation: BusConversation
-    /// Pending requests by serial number, each with the bus name from which the reply must come.
+    /// The pending requests by serial number. Each request has the bus name of the process that must send the reply.
     private var questions: [UInt32: (question: Question, addressee: String)] = [:]
     /// Each service's current owner, as a unique bus name. The bus never assigns a unique name twice.
     private var holders: [Manager: String] = [:]
-    /// Devices by object path. The value is `nil` until the device's properties have arrived.
+    /// The devices by D-Bus object path. A value is `nil` until the device's properties have arrived.
     var devices: [String: Device?] = [:]
     /// The names of each modem's network ports, by the modem's object path.
     var modems: [String: [String]] = [:]
@@ -50,7 +54,8 @@ package struct InterfaceManagers: BusClient, ~Copyable {
         (hello.path, hello.interface, hello.member) = ("/org/freedesktop/DBus", Self.bus, "Hello")
         hello.destination = Self.bus
         conversation.send(hello)
-        // Subscribe before the first request, so that no change is missed in between.
+        // Subscribe to changes before the first request. Otherwise a change between the request and the subscription
+        // would be missed.
         for rule in Self.rules { askBus("AddMatch", rule, flags: 1) }
         for manager in Manager.allCases { ask(.holder(of: manager)) }
     }
@@ -81,7 +86,8 @@ package struct InterfaceManagers: BusClient, ~Copyable {
         return facts
     }
 
-    /// Match rules for the signals to receive. They exclude signal strength and counters, which change very often.
+    /// The D-Bus match rules for the signals to receive. The rules leave out signal strength and counters, which change
+    /// very often.
     private static var rules: [String] {
         let (network, modem) = (Manager.network, Manager.modem)
         let managed = ["InterfacesAdded", "InterfacesRemoved"].map {
@@ -103,7 +109,7 @@ package struct InterfaceManagers: BusClient, ~Copyable {
     func awaits(_ question: Question) -> Bool { questions.values.contains { $0.question == question } }
 
     mutating func ask(_ question: Question) {
-        // Limit the number of pending requests, in case a service never replies.
+        // Limit the number of D-Bus requests that wait for a reply, because a service may never reply.
         guard questions.count < 2 * Self.deviceLimit else { return }
         let serial: UInt32?
         let addressee: String
@@ -133,8 +139,8 @@ package struct InterfaceManagers: BusClient, ~Copyable {
         return conversation.send(call)
     }
 
-    /// Sends a request to the service's current owner. The destination is the unique name, so that a later owner does
-    /// not receive the request.
+    /// Sends a request to the process that currently provides the D-Bus service. The destination is its unique bus
+    /// name, so that a later provider does not receive the request.
     private mutating func ask(
         _ manager: Manager, _ path: String, _ interface: String, _ member: String, _ arguments: String...
     ) -> UInt32? {
@@ -160,8 +166,8 @@ package struct InterfaceManagers: BusClient, ~Copyable {
         }
     }
 
-    /// - Parameter answer: The reply's values. Empty after an error reply; the error means that the bus name has no
-    ///   owner, or that the device was removed.
+    /// - Parameter answer: The values in the reply. It is empty after an error reply. Such an error means that the bus
+    ///   name has no owner, or that the device was removed.
     private mutating func adopt(_ answer: [DBusValue], to question: Question) {
         switch question {
         case .holder(let manager): held(manager, by: answer.first?.text)
@@ -185,7 +191,8 @@ package struct InterfaceManagers: BusClient, ~Copyable {
         }
     }
 
-    /// Stores a service's new owner, or `nil`, and deletes the previous owner's data.
+    /// Stores a service's new owner, and deletes the previous owner's data. If the new owner is `nil`, the service has
+    /// none.
     private mutating func held(_ manager: Manager, by holder: String?) {
         let holder = holder.flatMap { $0.hasPrefix(":") ? $0 : nil }
         guard holders[manager] != holder else { return }

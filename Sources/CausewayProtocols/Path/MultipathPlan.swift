@@ -1,15 +1,15 @@
 internal import CausewayTypes
 package import CausewayWire
 
-/// Selects local addresses from which the kernel's path manager creates subflows (RFC 8684 §3.2), for a requested
-/// multipath service.
+/// Selects local addresses for a requested multipath service. From these addresses, the kernel's path manager creates
+/// subflows (RFC 8684 §3.2).
 ///
 /// This type does no I/O: the caller passes a network model.
 package struct MultipathPlan: Equatable, Sendable {
     package enum Service: Sendable {
-        /// The best network carries the data; all other networks are backups.
+        /// Only the best network carries data. All other networks are backups.
         case handover
-        /// All networks carry data.
+        /// Every network carries data; there are no backup networks.
         case everything
     }
 
@@ -22,12 +22,12 @@ package struct MultipathPlan: Equatable, Sendable {
         self.interfaces = interfaces
     }
 
-    /// Returns the endpoints for the current network. The best interface's endpoints come first; endpoints above the
-    /// kernel's limit are left out.
+    /// Returns the endpoints to announce on the current network. The endpoints of the best interface come first. If
+    /// there are more endpoints than the kernel permits, the last ones are left out.
     package func endpoints(in model: NetworkModel) -> [MultipathEndpoint] {
         let ways = model.waysToEverywhere(PathConstraints())
-        // Choose one best interface for IPv4 and IPv6 together. With one best interface for each family, an address on the best interface
-        // could become a backup.
+        // Choose one best interface for both address families. With a separate choice for each family, an address on
+        // the best interface could become a backup.
         let best = ways.first?.interface.index
         let ranks = Dictionary(ways.enumerated().map { ($1.interface.index, $0) }) { first, _ in first }
         let candidates = model.interfaces.filter { candidate in
@@ -47,7 +47,7 @@ package struct MultipathPlan: Equatable, Sendable {
         return Array(endpoints.prefix(MultipathEndpoint.limit))
     }
 
-    /// Returns the first global, non-deprecated address in each family.
+    /// Returns at most one address for each family: the first address that is global and not deprecated.
     private func addresses(of interface: NetworkModel.Interface) -> [InternetAddress] {
         [InternetAddress.Family.ipv4, .ipv6].compactMap { family in
             interface.addresses.first { address in
@@ -65,9 +65,9 @@ package struct MultipathPlan: Equatable, Sendable {
         package var added: [MultipathEndpoint] = []
     }
 
-    /// Computes the changes that turn the kernel's current endpoints into the endpoints in `wanted`.
+    /// Returns the changes that turn the kernel's current endpoints into the wanted endpoints.
     ///
-    /// - Parameter put: The kernel's current endpoints, with the identifiers that the kernel assigned.
+    /// - Parameter put: The current endpoints, with the identifiers that the kernel assigned.
     package static func changes(from put: [MultipathEndpoint], to wanted: [MultipathEndpoint]) -> Changes {
         func isSame(_ one: MultipathEndpoint, _ other: MultipathEndpoint) -> Bool {
             one.address == other.address && one.interfaceIndex == other.interfaceIndex

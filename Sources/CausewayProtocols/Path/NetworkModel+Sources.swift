@@ -2,7 +2,8 @@ internal import CausewayTypes
 package import CausewayWire
 
 extension NetworkModel {
-    /// Returns the source address that the kernel selects for a packet on a route; `nil` if there is no address.
+    /// Returns the source address that the kernel would select for a packet to `destination` on this route. Returns
+    /// `nil` if the host has no usable address.
     package func source(
         for destination: InternetAddress, _ route: NetlinkRoute, _ hop: NetlinkRoute.NextHop
     ) -> InternetAddress? {
@@ -15,8 +16,9 @@ extension NetworkModel {
         }
     }
 
-    /// Returns the interface's first address in the same subnet as the next hop; otherwise the interface's first
-    /// address; otherwise an address from another interface.
+    /// Returns a source address for packets to the next hop. This is the interface's first address in the next hop's
+    /// subnet, or else the interface's first address. If the interface has no address, this is an address from another
+    /// interface.
     private func ipv4Source(
         over index: Int?, toward gateway: InternetAddress?, scope: NetlinkAddress.Scope
     ) -> InternetAddress? {
@@ -50,7 +52,7 @@ extension NetworkModel {
             let score = SourceScore(address, candidate.address, candidate.isOutgoing, for: target)
             return (score.terms, candidate.address.address)
         }
-        // If two scores are equal, the first address wins.
+        // Choose the best address. If several addresses have the same score, choose the first of them.
         var best: (score: [Int], address: InternetAddress)?
         for candidate in scores where best.map({ $0.score.lexicographicallyPrecedes(candidate.score) }) ?? true {
             best = candidate
@@ -59,8 +61,8 @@ extension NetworkModel {
     }
 }
 
-/// Rates a source address for a destination (RFC 6724 §5). Scores are compared term by term; the first difference decides, and the greater
-/// value wins.
+/// The score of a source address for a given destination (RFC 6724 §5). A score is a list of terms. When two scores are
+/// compared, the first different term decides, and the greater value wins.
 struct SourceScore {
     let terms: [Int]
 
@@ -73,7 +75,7 @@ struct SourceScore {
             assigned.flags.isDisjoint(with: [.deprecated, .optimistic]) ? 1 : 0,  // Rule 3: no deprecated address
             isOutgoing ? 1 : 0,  // Rule 5: an address of the outgoing interface
             source.policyLabel == destination.policyLabel ? 1 : 0,  // Rule 6: equal labels
-            // This reverses rule 7 of RFC 6724 §5: Linux prefers public addresses unless it is configured to prefer
+            // This reverses rule 7 of RFC 6724 §5. Unless it is configured otherwise, Linux prefers public addresses to
             // temporary addresses.
             assigned.flags.contains(.temporary) ? 0 : 1,
             common,  // Rule 8: the longest common prefix
@@ -82,7 +84,7 @@ struct SourceScore {
 }
 
 extension IPv6Address {
-    /// The address scope, numbered like multicast scopes (RFC 6724 §3.1).
+    /// The scope of the address as a number, on the same scale as multicast scopes (RFC 6724 §3.1).
     fileprivate var reach: Int {
         if isMulticast { return Int(high >> 48 & 0xF) }
         if isLinkLocal || isLoopback { return 2 }

@@ -1,29 +1,31 @@
 package import CausewayTypes
 package import CausewayWire
 
-/// A way to a destination, or to all destinations: an interface with its router and source address.
+/// A route to one destination or to all destinations: an interface with its router and source address.
 package struct PathWay: Equatable, Sendable {
     package var interface: NWInterface
     package var family: InternetAddress.Family
     /// The router; `nil` if the destinations are on the link.
     package var gateway: InternetAddress?
-    /// The source address for packets; `nil` if this value is for all destinations, because the source address then
-    /// depends on the destination.
+    /// The source address for packets. `nil` if this value covers all destinations, because each destination can then
+    /// have another source address.
     package var source: InternetAddress?
     /// The route metric. A lower metric is preferred.
     package var metric: UInt32
-    /// Whether the kernel selects this interface and router for an unbound socket. If not, the socket must be bound to
-    /// the interface.
+    /// Whether the kernel selects this interface and router for an unbound socket.
+    ///
+    /// If not, the socket must be bound to the interface.
     package var isKernelChoice: Bool
 }
 
 extension NetworkModel {
-    /// Returns the interfaces that can be used to reach a destination, with routers and source addresses. Only
-    /// permitted interfaces that carry packets are included. The kernel's choice comes first. If its interface lacks
-    /// the source address that the program chose, the kernel's choice comes last. The other interfaces are sorted by
-    /// metric.
+    /// Returns the interfaces that can reach a destination, with routers and source addresses. Only permitted
+    /// interfaces that carry packets are included.
     ///
-    /// Each interface occurs once. Connection establishment tries the interfaces in parallel: bind each attempt to its
+    /// The kernel's choice comes first. If its interface lacks the source address that the program chose, the kernel's
+    /// choice comes last. The other interfaces are sorted by metric.
+    ///
+    /// Each interface occurs once. Connection establishment tries the interfaces in parallel. Bind each attempt to its
     /// interface, except the attempt for the kernel's choice.
     package func ways(to destination: InternetAddress, _ constraints: PathConstraints) -> [PathWay] {
         guard constraints.family == nil || constraints.family == destination.family else { return [] }
@@ -35,8 +37,10 @@ extension NetworkModel {
         return strays(own, from: question.source) ? others + ways : ways + others
     }
 
-    /// Returns the best interface for a destination, with its router: the first result of ``ways(to:_:)``. Does not
-    /// compute the other results if the kernel's choice is usable.
+    /// Returns the best interface for a destination, with its router. The result is the first result of
+    /// ``ways(to:_:)``.
+    ///
+    /// If the kernel's choice is usable, this function does not compute the other results.
     func bestWay(to destination: InternetAddress, _ constraints: PathConstraints) -> PathWay? {
         guard constraints.family == nil || constraints.family == destination.family else { return nil }
         let question = constraints.question(to: destination.isUnspecified ? .loopback(destination.family) : destination)
@@ -45,13 +49,15 @@ extension NetworkModel {
         return ways(to: destination, constraints).first
     }
 
-    /// Returns the interface and router that the kernel chooses; `nil` if this interface cannot be used or is not
-    /// permitted. `isOnly` is `true` if the packets cannot take another interface.
+    /// Returns the interface and router that the kernel chooses.
+    ///
+    /// `way` is `nil` if this interface cannot be used or is not permitted. `isOnly` is `true` if the packets cannot
+    /// take another interface.
     private func kernelChoice(_ question: RouteQuestion, _ constraints: PathConstraints) -> (
         way: PathWay?, isOnly: Bool
     ) {
-        // `isOnly` is `true` for a socket that is bound to an interface, and for packets to the host itself: they
-        // always use the loopback interface.
+        // `isOnly` is `true` in two cases: the socket is bound to an interface, or the packets go to the host itself.
+        // Packets to the host itself always use the loopback interface.
         guard case .route(let route, let hop) = route(for: question) else {
             return (nil, question.interfaceIndex != nil)
         }
@@ -61,8 +67,9 @@ extension NetworkModel {
         )
     }
 
-    /// Returns whether packets would leave over an interface that does not have `source`, the local address chosen by
-    /// the program.
+    /// Returns whether packets would leave through the wrong interface.
+    ///
+    /// The program chose the local address `source`. The interface is wrong if another interface has this address.
     private func strays(_ way: PathWay?, from source: InternetAddress?) -> Bool {
         guard let way, let source, let home = holder(of: source) else { return false }
         return !home.isHostItself && home.index != way.interface.index
@@ -126,8 +133,10 @@ extension NetworkModel {
         }.map(\.element.way)
     }
 
-    /// Returns the interfaces that have a default route, in the kernel's preference order. VPNs split the default
-    /// route: routes for parts of the Internet count only if together they cover the whole Internet.
+    /// Returns the interfaces that have a default route, in the kernel's order of preference.
+    ///
+    /// VPNs split the default route into routes for parts of the Internet. Such routes count only if together they
+    /// cover the whole Internet.
     private func broadWays(_ family: InternetAddress.Family, _ constraints: PathConstraints) -> [PathWay] {
         let policy = policy(family)
         var question = constraints.question(to: Self.parts(family)[0])
@@ -139,7 +148,8 @@ extension NetworkModel {
             where route.destination.length > rule.suppressedLength ?? -1 && route.selector.source == nil {
                 switch route.kind {
                 case .unicast: ways += broadWays(of: route, table, question)
-                // The kernel uses no rules or routes after a default route that rejects packets.
+                // A default route that rejects packets ends the search. The kernel looks at no rules or routes after
+                // it.
                 case .blackhole, .unreachable, .prohibit:
                     if route.destination.length == 0, family == .ipv4 || question.interfaceIndex == nil { return true }
                 case .nextTable: if route.destination.length == 0 { return false }
@@ -181,7 +191,8 @@ extension NetworkModel {
 }
 
 extension RouteTable {
-    /// Whether the interface is used by a route that contains this address and covers a large part of the Internet.
+    /// Whether a broad route over the interface contains this address. A broad route covers a large part of the
+    /// Internet.
     fileprivate func leads(_ address: InternetAddress, over index: Int) -> Bool {
         broad.contains { route in
             route.destination.contains(address)
@@ -195,7 +206,8 @@ extension InternetAddress {
 }
 
 extension NWInterface.InterfaceType {
-    /// Ranks interface types, to choose between interfaces whose routes have the same metric. The lowest rank wins.
+    /// The rank of an interface type. It decides between interfaces whose routes have the same metric: the lowest rank
+    /// wins.
     var rank: Int {
         switch self {
         case .wiredEthernet: 0

@@ -3,7 +3,7 @@ package import CausewayWire
 
 /// A snapshot of the host's network: interfaces, routes and source addresses.
 ///
-/// The model does no I/O. It is built from the kernel's lists and selects routes as the kernel does.
+/// The model does no I/O. It is built from the lists that the kernel returns, and it selects routes as the kernel does.
 package final class NetworkModel: Sendable {
     /// A network interface with its addresses.
     package struct Interface: Equatable, Sendable {
@@ -25,8 +25,8 @@ package final class NetworkModel: Sendable {
         /// Whether the interface can carry packets: it is up and its link works.
         package var isCarrying: Bool { link.flags.isSuperset(of: [.up, .running]) }
         package var isLoopback: Bool { link.flags.contains(.loopback) }
-        /// Whether the addresses belong to the host and not to one link. Packets with these source addresses may leave through any
-        /// interface.
+        /// Whether the interface's addresses belong to the host itself, as on a loopback interface. Packets with these
+        /// source addresses may leave through any interface.
         package var isHostItself: Bool { isLoopback || link.kind == "dummy" }
         package var index: Int { interface.index }
     }
@@ -42,8 +42,9 @@ package final class NetworkModel: Sendable {
     package let facts: InterfaceFacts
     /// NAT64 prefixes announced by routers (RFC 8781).
     package let translators: [TranslationPrefix]
-    /// Counts the changes of the DNS servers that answer this process's queries, directly or behind a local forwarder.
-    /// The count increases only when the resolver uses the new servers, so it can change later than ``nameServers``.
+    /// The number of times that the DNS servers of this process have changed. It includes servers behind a local
+    /// forwarder. The number increases when the resolver begins to use the new servers, which can be later than the
+    /// change of ``nameServers``.
     package let resolverRevision: UInt64
     private let positions: [Int: Int]
     private let holders: [InternetAddress: Int]
@@ -110,9 +111,10 @@ package final class NetworkModel: Sendable {
 
     package func interface(index: Int) -> Interface? { positions[index].map { interfaces[$0] } }
 
-    /// Returns the interface with this local address, if the address is usable. For a loopback address that no
-    /// interface lists, returns the loopback interface; for a scoped address, returns the scope's interface if that
-    /// interface has the address.
+    /// Returns the interface with this local address, if the address is usable.
+    ///
+    /// For an address with a scope, returns the scope's interface if it has the address. For a loopback address that no
+    /// interface lists, returns the loopback interface.
     package func holder(of address: InternetAddress) -> Interface? {
         if let index = holders[address] { return interface(index: index) }
         if let limit = address.interface {
@@ -146,7 +148,7 @@ extension NetworkModel.Interface {
         if fact.isCellular, said.type == nil, !isLoopback, interface.type != .cellular {
             interface = NWInterface(name: interface.name, index: interface.index, type: .cellular)
         }
-        // An interface that the user declares as cellular is expensive by default.
+        // If the user declares an interface as cellular, it is expensive by default.
         let meant = said.isExpensive ?? (said.type == .cellular ? true : nil)
         self.init(
             interface: interface, link: link,

@@ -12,7 +12,7 @@ package struct PathConstraints: Equatable, Sendable {
     package var allowsUltraConstrained = true
     /// The required address family; `nil` if both families are permitted.
     package var family: InternetAddress.Family?
-    /// The local address chosen by the program; `nil` or unspecified if the kernel chooses.
+    /// The local address that the program has chosen. If it is `nil` or unspecified, the kernel chooses the address.
     package var localAddress: InternetAddress?
     /// The transport protocol number and the peer's port. Routing rules can match both.
     package var transport: UInt8 = 0

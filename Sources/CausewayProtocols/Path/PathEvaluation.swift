@@ -64,8 +64,8 @@ extension NetworkModel {
     ) -> PathEvaluation {
         var result = PathEvaluation(ways: ways, interfaces: ways.map(\.interface).withoutRepetitions)
         guard result.isSatisfied else { return result }
-        // A tunnel costs as much as the interface below it. The kernel does not report that interface; assume that it
-        // is the next interface in preference order.
+        // A tunnel costs as much as the interface that carries it. The kernel does not report that interface. So assume
+        // that it is the next interface in preference order.
         let carriers =
             result.interfaces.first?.type == .other ? result.interfaces.prefix(2) : result.interfaces.prefix(1)
         let known = carriers.compactMap { interface(index: $0.index) }

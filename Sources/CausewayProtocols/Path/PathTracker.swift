@@ -1,7 +1,7 @@
 /// Computes the path reports for a program. Each change of the path is reported once.
 package struct PathTracker: Sendable {
-    /// The values to report to the program, in the order of this type's properties. A value that has not changed is
-    /// `nil`.
+    /// The values to report to the program. The order of this type's properties is the order of the reports. A value
+    /// that has not changed is `nil`.
     package struct Reports: Equatable, Sendable {
         package var path: ConnectionPath?
         package var viability: Bool?
@@ -23,8 +23,8 @@ package struct PathTracker: Sendable {
     /// The latest path.
     package var path: ConnectionPath? { last }
 
-    /// Records the path and returns the reports. The first call reports the path and its viability, and reports a better path only if there
-    /// is one.
+    /// Records the path, and returns what to report to the program. The first call reports the path and its viability.
+    /// It reports a better path only if there is one.
     package mutating func changed(to path: ConnectionPath) -> Reports {
         defer { last = path }
         guard let last else {
@@ -36,7 +36,7 @@ package struct PathTracker: Sendable {
             betterPath: path.hasBetter == last.hasBetter ? nil : path.hasBetter)
     }
 
-    /// Clears the properties whose changes cause no path report: better paths are reported separately, and `strays` is
+    /// Clears the properties whose changes cause no path report. Better paths are reported separately, and `strays` is
     /// only for internal use.
     private static func visible(_ path: ConnectionPath) -> ConnectionPath {
         var path = path

@@ -1,15 +1,16 @@
 internal import CausewayTypes
 package import CausewayWire
 
-/// A network resource needed by a waiting connection.
+/// The network resource that a connection needs before it can try again.
 package enum NetworkNeed: Equatable, Sendable {
-    /// A route to one of these addresses.
+    /// A route to at least one of these addresses.
     case addresses([InternetAddress])
-    /// A route to all destinations and a DNS server, because the name's addresses are unknown.
+    /// A route to all destinations, and a DNS server. The connection needs both if its endpoint is a name whose
+    /// addresses are unknown.
     case name
-    /// An interface that is connected to a link with other hosts.
+    /// A network interface that is attached to a link with other hosts. No particular route is needed.
     case link
-    /// No network resource, because the endpoint is on this host.
+    /// The connection waits for no network resource, because the endpoint is on this host.
     case nothing
 }
 
@@ -19,12 +20,14 @@ package enum NetworkNeed: Equatable, Sendable {
 /// One gate serves all attempts of a connection. The gate compares the current network with the network at the latest
 /// check. A change is therefore not lost, even if it occurs during an attempt or before the connection waits again.
 package struct RetryGate: Sendable {
-    /// The network properties that decide whether an attempt can succeed. An interface's type and cost are left out:
-    /// network managers report them later than the kernel reports the interface. Each time that a connection begins to
-    /// wait, this later report could be mistaken for a network change.
+    /// The network properties that decide whether an attempt can succeed.
+    ///
+    /// An interface's type and cost are left out. Network managers report them later than the kernel reports the
+    /// interface. Each time a connection begins to wait, the gate could mistake such a late report for a network
+    /// change.
     private struct Chance: Equatable, Sendable {
-        /// For each destination, the set of its routes. The order of the routes is left out: it can depend on the
-        /// interface type, and a change of this type must not count as a network change.
+        /// The routes to each destination, as a set without order. The order can depend on the type of an interface,
+        /// and a change of this type must not count as a network change.
         var routes: [Set<Route>] = []
         var nameServers: [InternetAddress] = []
         var resolverRevision: UInt64 = 0
@@ -62,7 +65,7 @@ package struct RetryGate: Sendable {
         }
     }
 
-    /// A failed attempt. It is kept until the network is checked again.
+    /// A failed attempt, which is stored until the network is checked again.
     private struct Defeat: Sendable {
         var mayHavePassed: Bool
         var hasMoved: Bool
@@ -73,7 +76,7 @@ package struct RetryGate: Sendable {
     /// The network at the latest check; `nil` if it is unknown.
     private var last: Chance?
     private var defeat: Defeat?
-    /// Whether the latest retry was made without a change of the network.
+    /// Whether the latest retry took place although the network had not changed.
     private var wasRetriedAtOnce = false
 
     /// - Parameter model: The network at the latest attempt; `nil` if it is unknown.
@@ -83,7 +86,7 @@ package struct RetryGate: Sendable {
         last = model.map { Self.chance(need, constraints, in: $0) }
     }
 
-    /// Whether the network provided the needed resource at the latest check.
+    /// Whether the needed resource was available when the network was last checked.
     package var isSatisfied: Bool { last.map { Self.isSatisfied($0, need) } ?? false }
 
     /// Reports that an attempt has failed, so that the connection waits. A check of the network must follow.
@@ -99,7 +102,7 @@ package struct RetryGate: Sendable {
         defeat = Defeat(mayHavePassed: mayHavePassed, hasMoved: hasMoved)
     }
 
-    /// Updates the gate with the current network. Returns whether to try again.
+    /// Informs the gate of the current network. Returns whether the connection should try again.
     package mutating func networkChanged(to model: NetworkModel) -> Bool {
         let chance = Self.chance(need, constraints, in: model)
         let (known, failed) = (last, defeat)
@@ -122,9 +125,10 @@ package struct RetryGate: Sendable {
         }
     }
 
-    /// Returns a NAT64 address that represents all IPv4 destinations. On an IPv6-only network, an IPv4 host is reached
-    /// through a translator (RFC 6052). A route to the well-known prefix shows that there is a route to all
-    /// destinations, even if the translator uses another prefix.
+    /// Returns one NAT64 address that represents every IPv4 destination.
+    ///
+    /// On an IPv6-only network, a translator connects to IPv4 hosts (RFC 6052). If there is a route to the well-known
+    /// prefix, there is a route to all destinations. This is also true if the translator uses another prefix.
     private static func translated(_ addresses: [InternetAddress]) -> [InternetAddress] {
         guard addresses.contains(where: { $0.family == .ipv4 && !$0.isLoopback }) else { return [] }
         return [.ipv6(IPv6Address(high: 0x0064_FF9B_0000_0000, low: 0))]
@@ -137,8 +141,8 @@ package struct RetryGate: Sendable {
             guard routes.allSatisfy(\.isEmpty) else { return Chance(routes: routes) }
             let translated = translated(addresses)
             guard !translated.isEmpty else { return Chance(routes: routes) }
-            // The translator's prefix comes from router advertisements or from DNS. A change in either of them can
-            // therefore let the next attempt succeed.
+            // The prefix of the address translator (NAT64) comes from router advertisements or from DNS. If either
+            // source changes, the next attempt may succeed.
             return Chance(
                 routes: translated.map { Set(model.ways(to: $0, constraints).map(Route.init)) },
                 nameServers: model.nameServers, resolverRevision: model.resolverRevision,

@@ -8,17 +8,18 @@ struct RouteTable: Sendable {
         var length: Int
     }
 
-    /// The maximum prefix length of a broad route, in bits. Broad routes count as parts of the default route, because
-    /// VPNs split the default route into two or four parts.
+    /// The maximum prefix length of a broad route, in bits. A broad route counts as a part of the default route: VPNs
+    /// split the default route into two or four parts.
     static let broadLength = 4
 
     private var blocks: [Block: [NetlinkRoute]] = [:]
     /// The prefix lengths in the table, longest first.
     private var lengths: [Int] = []
-    /// Routes for large parts of the Internet, preferred route first.
+    /// Routes that cover a large part of all Internet addresses. The preferred route comes first.
     private(set) var broad: [NetlinkRoute] = []
 
-    /// - Parameter routes: Routes in the kernel's order, which decides between otherwise equal routes.
+    /// - Parameter routes: The routes in the kernel's order. This order decides between routes that are equal
+    ///   otherwise.
     init(_ routes: [NetlinkRoute]) {
         for route in routes where !route.flags.contains(.cloned) {
             let (address, length) = (route.destination.address, route.destination.length)
@@ -31,8 +32,8 @@ struct RouteTable: Sendable {
         }
     }
 
-    /// Calls `pick` with each route for an address until `pick` returns a value, and returns that value. Longer
-    /// prefixes come first; routes with equal prefixes come in preference order.
+    /// Returns the first value that `pick` returns for a route to an address. Routes with longer prefixes are tried
+    /// first. Routes with equal prefixes are tried in preference order.
     func first<Value>(for address: InternetAddress, _ pick: (NetlinkRoute) -> Value?) -> Value? {
         for length in lengths {
             guard let routes = blocks[Block(start: address.masked(to: length), length: length)] else { continue }
@@ -45,8 +46,10 @@ struct RouteTable: Sendable {
 }
 
 extension [NetlinkRoute] {
-    /// Routes for one destination in the kernel's order: by type of service, source prefix length, metric, router
-    /// preference, and finally the order in the kernel's list.
+    /// The routes for one destination, in the order in which the kernel prefers them.
+    ///
+    /// The criteria are: type of service, source prefix length, metric, router preference, and finally the order in the
+    /// kernel's list.
     fileprivate var inOrderOfPreference: [NetlinkRoute] {
         enumerated().sorted { one, other in
             let (a, b) = (one.element, other.element)
@@ -65,7 +68,7 @@ extension InternetAddress {
     func masked(to length: Int) -> InternetAddress {
         switch self {
         case .ipv4(let address):
-            // In Swift, a shift by the full width yields zero, so the maximum length needs no special case.
+            // A shift by the full bit width is 0 in Swift. The maximum prefix length therefore needs no special case.
             .ipv4(IPv4Address(bits: address.bits & ~(UInt32.max >> UInt32(min(max(length, 0), 32)))))
         case .ipv6(let address):
             .ipv6(

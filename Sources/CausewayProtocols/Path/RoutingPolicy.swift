@@ -8,7 +8,7 @@ package struct RouteQuestion: Equatable, Sendable {
     package var source: InternetAddress?
     /// The index of the interface to which the socket is bound; `nil` if it is not bound.
     package var interfaceIndex: Int?
-    /// The transport protocol number and the peer's port, if known. Routing rules can match both.
+    /// The transport protocol's number, and the peer's port. Each is 0 if unknown. Routing rules can match both.
     package var transport: UInt8 = 0
     package var port: UInt16 = 0
 
@@ -16,17 +16,17 @@ package struct RouteQuestion: Equatable, Sendable {
     {
         self.destination = destination.unscoped
         self.source = source?.unscoped
-        // If the socket is not bound to an interface and the destination address has a scope, the scope's interface is
-        // used.
+        // If the socket is not bound to an interface, use the interface in the destination address's scope, if it has
+        // one.
         self.interfaceIndex = interfaceIndex ?? destination.interface?.index
     }
 }
 
 /// The result of a route lookup.
 package enum RouteAnswer: Equatable, Sendable {
-    /// The packet uses this route and next hop. Routes to the host itself are included.
+    /// The packet uses this route and this next hop. The route may lead to the host itself.
     case route(NetlinkRoute, NetlinkRoute.NextHop)
-    /// The packet is rejected by a route or rule of this kind.
+    /// A route or rule of this kind rejects the packet.
     case refused(NetlinkRoute.Kind)
     case none
 }
@@ -38,7 +38,7 @@ struct RoutingPolicy: Sendable {
     private let tables: [UInt32: RouteTable]
     private let interfaceNames: [String: Int]
     private let user: UInt32
-    /// Whether a packet's route may depend on its source address.
+    /// Whether the route of a packet can depend on the packet's source address.
     let asksForSources: Bool
 
     init(_ family: InternetAddress.Family, _ state: NetlinkState, interfaceNames: [String: Int], user: UInt32) {
@@ -46,7 +46,7 @@ struct RoutingPolicy: Sendable {
         self.interfaceNames = interfaceNames
         self.user = user
         let known = state.rules.filter { $0.family == family }
-        // The order of the rules matters, so they are sorted here even though the kernel lists them in order.
+        // The order of the rules matters. Sort them here, even though the kernel lists them in order.
         rules = (known.isEmpty ? Self.usualRules(family) : known).enumerated()
             .sorted { ($0.element.priority, $0.offset) < ($1.element.priority, $1.offset) }.map(\.element)
         asksForSources =
@@ -82,8 +82,8 @@ struct RoutingPolicy: Sendable {
         return answer
     }
 
-    /// Calls `visit` for each rule that selects a table for the packet, in order, until `visit` returns `true` or a rule rejects the
-    /// packet.
+    /// Calls `visit` in order for each rule that selects a routing table for the packet. Stops when `visit` returns
+    /// `true` or a rule rejects the packet.
     func walk(
         _ question: RouteQuestion, _ visit: (NetlinkRule) -> Bool, refused: (NetlinkRoute.Kind) -> Void = { _ in }
     ) {
@@ -95,7 +95,7 @@ struct RoutingPolicy: Sendable {
             switch rule.action {
             case .lookUp: if visit(rule) { return }
             case .jump:
-                // As in the kernel, a jump goes only to a later rule: otherwise a jump back could repeat the same rules
+                // A jump may lead only to a later rule, as in the kernel. A jump back could repeat the same rules
                 // forever. A jump to a priority that no rule has is ignored.
                 guard let target = rules.firstIndex(where: { $0.priority == rule.target }), target >= position else {
                     continue
@@ -110,7 +110,8 @@ struct RoutingPolicy: Sendable {
     }
 
     private func matches(_ rule: NetlinkRule, _ question: RouteQuestion) -> Bool {
-        // The model does not know the routing table of the interface's VRF, so it ignores the rule.
+        // Skip a rule that refers to the routing table of the interface's VRF, because this model does not know that
+        // table.
         guard !rule.usesControllerTable else { return false }
         return isFor(rule.selector, question) != rule.selector.isInverted
     }
@@ -120,15 +121,15 @@ struct RoutingPolicy: Sendable {
             guard question.source.map(prefix.contains) ?? false else { return false }
         }
         if let prefix = selector.destination, !prefix.contains(question.destination) { return false }
-        // In routing rules, packets from this host count as received on the loopback interface, which has index 1 in
-        // every network namespace. Rules for other input interfaces do not apply.
+        // For routing rules, a packet from this host counts as received on the loopback interface. This interface has
+        // index 1 in every network namespace. Rules for other input interfaces do not match such a packet.
         if let name = selector.incoming, interfaceNames[name] != 1 { return false }
         if let name = selector.outgoing,
             interfaceNames[name] == nil || interfaceNames[name] != question.interfaceIndex
         {
             return false
         }
-        // The packets looked up here have no mark and the default type of service.
+        // The packets in this lookup have no mark, and the default type of service.
         guard selector.mark.matches(0), selector.typeOfService == 0 else { return false }
         if let users = selector.users, !users.contains(user) { return false }
         if selector.transport != 0, selector.transport != question.transport { return false }
@@ -142,8 +143,8 @@ struct RoutingPolicy: Sendable {
             guard isFor(route.selector, question) else { return nil }
             switch route.kind {
             case .blackhole, .unreachable, .prohibit:
-                // In IPv6 a route that rejects packets belongs to the loopback interface, so it does not apply to a
-                // socket bound to another interface.
+                // For IPv6, a route that rejects packets belongs to the loopback interface. So it does not apply to a
+                // socket that is bound to another interface.
                 return family == .ipv6 && question.interfaceIndex != nil ? nil : .some(.refused(route.kind))
             case .nextTable: return .some(nil)
             default: return usableHop(of: route, question).map { .some(.route(route, $0)) }

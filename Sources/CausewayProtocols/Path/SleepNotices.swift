@@ -9,7 +9,7 @@ package struct SleepNotices: BusClient {
     /// The machine's power state.
     package enum State: Sendable {
         case awake
-        /// The machine is about to sleep, or sleeps.
+        /// The machine is about to sleep, or is asleep.
         case asleep
     }
 
@@ -18,7 +18,7 @@ package struct SleepNotices: BusClient {
     private static let path = "/org/freedesktop/login1"
 
     private var conversation: BusConversation
-    /// The serial number of the pending `GetNameOwner` request.
+    /// The serial number of the `GetNameOwner` call that has no reply yet. `nil` if there is none.
     private var question: UInt32?
     private var holder: String?
     package private(set) var status = State.awake
@@ -26,8 +26,8 @@ package struct SleepNotices: BusClient {
     package init(user: UInt32) {
         conversation = BusConversation(user: user)
         callBus("Hello")
-        // Subscribe before sending the `GetNameOwner` request: otherwise a change of the name's owner between the reply
-        // and the subscription would be missed.
+        // Subscribe to the changes before the `GetNameOwner` request is sent. The name's owner could change between the
+        // reply and a later subscription, and this change would be missed.
         callBus(
             "AddMatch",
             "type='signal',sender='\(Self.manager)',path='\(Self.path)',interface='\(Self.manager).Manager',"
@@ -77,8 +77,8 @@ package struct SleepNotices: BusClient {
         }
     }
 
-    /// Stores the new owner of logind's name, or `nil` if there is none. The state returns to `awake`, because the
-    /// previous owner can no longer announce the wake-up.
+    /// Stores the new owner of logind's bus name, or `nil` if there is none. Also returns the state to `awake`, because
+    /// the previous owner can no longer announce the wake-up.
     private mutating func held(by name: String?) {
         let name = name.flatMap { $0.hasPrefix(":") ? $0 : nil }
         guard name != holder else { return }

@@ -15,7 +15,9 @@ struct ConnectAuthentication: Sendable {
     /// The token from a 407 response whose content has not arrived yet.
     private var token: [UInt8]?
 
-    /// - Parameter isBegun: Whether the first `Proxy-Authorization` value is known.
+    /// Creates the authentication for one proxy connection.
+    ///
+    /// - Parameter isBegun: Whether the client already has the first `Proxy-Authorization` value.
     init(scheme: String, isBegun: Bool) {
         self.scheme = scheme
         question = isBegun ? nil : TunnelQuestion(token: nil)
@@ -24,8 +26,8 @@ struct ConnectAuthentication: Sendable {
     /// Whether a token has arrived, but not yet the whole response that contains it.
     var hasToken: Bool { token != nil }
 
-    /// Takes the proxy's token from its challenges. Returns `false` if there is no valid token, which means that the
-    /// proxy refuses the credential.
+    /// Stores the token from the proxy's challenges. Returns `false` if they contain no valid token, which means that
+    /// the proxy refuses the credential.
     mutating func challenged(_ challenges: [String]) -> Bool {
         let text = AuthenticationChallenge.parse(challenges).first { $0.scheme == scheme }?.token
         guard let text, let token = Base64.decode(text.utf8), token.count <= Self.tokenLimit else { return false }
@@ -33,8 +35,8 @@ struct ConnectAuthentication: Sendable {
         return true
     }
 
-    /// Asks the caller for the message that answers the proxy's token. Call this method when the connection is ready
-    /// for the next request.
+    /// Makes the caller supply the message that answers the proxy's token. Call this method when the connection is
+    /// ready for the next request.
     mutating func ask() { question = TunnelQuestion(token: token.take()) }
 
     mutating func takeQuestion() -> TunnelQuestion? { question.take() }

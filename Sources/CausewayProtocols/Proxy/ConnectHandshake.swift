@@ -5,8 +5,8 @@ internal import CausewayWire
 package struct ProxyRefusal: Equatable, Sendable {
     /// All `Proxy-Authenticate` field values.
     package var challenges: [String]
-    /// Whether a credential was given, but it is wrong or cannot be used. A credential in which only the nonce was old
-    /// does not count as wrong.
+    /// Whether the client sent a credential that is wrong or that cannot be used. If only the nonce of the credential
+    /// was too old, the value is `false`.
     package var hadCredential: Bool
 
     package init(challenges: [String], hadCredential: Bool) {
@@ -15,25 +15,28 @@ package struct ProxyRefusal: Equatable, Sendable {
     }
 }
 
-/// Asks an HTTP proxy for a tunnel with CONNECT (RFC 9110 §9.3.6), and authenticates if the proxy demands it (RFC 7617, RFC 7616).
+/// Asks an HTTP proxy for a tunnel with CONNECT (RFC 9110 §9.3.6). Authenticates if the proxy demands it (RFC 7617, RFC
+/// 7616).
 ///
-/// Can also authenticate a connection for forwarded requests, because schemes such as NTLM authenticate the connection
-/// before its first request.
+/// The handshake can also authenticate a connection that forwards requests without a tunnel. Schemes such as NTLM
+/// authenticate such a connection before its first request.
 package struct ConnectHandshake: TunnelHandshake {
     /// How the connection is used.
     package enum Purpose: Sendable {
         /// A tunnel to the destination.
         case tunnel
-        /// Requests in absolute form. The handshake sends OPTIONS, which is safe (RFC 9110 §9.3.7) and has no content
-        /// to repeat after a refusal. The handshake does not send `Max-Forwards`: if the field told Squid to answer
-        /// instead of the server, Squid would answer with 501 and close the connection.
+        /// The connection carries requests with an absolute URI, without a tunnel. The handshake sends an OPTIONS
+        /// request. This method is safe (RFC 9110 §9.3.7). It has no content that must be sent again after a refusal.
+        ///
+        /// The handshake does not send `Max-Forwards`. With this field, Squid would answer instead of the server: it
+        /// would send 501 and close the connection.
         case forward
     }
 
     /// The maximum size of a response head in bytes.
     private static let headLimit = 32 << 10
-    /// The maximum response content in bytes. The content of a 407 response must be read before the request is sent
-    /// again.
+    /// The maximum number of content bytes in a response. The handshake must read the content of a 407 response before
+    /// it sends the request again.
     private static let contentLimit = 48 << 10
 
     /// The request that is sent to the proxy.
@@ -61,11 +64,12 @@ package struct ConnectHandshake: TunnelHandshake {
     private var hasSentCredential = false
     /// The challenges answered by the latest credential.
     private var answered: [String] = []
-    /// The credential for the repeated request; set while the 407 response's content arrives.
+    /// The credential for the request that will be repeated. It is set while the content of the 407 response arrives.
     private var authorization: String?
-    /// Authentication in several messages; `nil` for none.
+    /// The authentication in progress, if its scheme needs several messages. Otherwise `nil`.
     private var authentication: ConnectAuthentication?
-    /// Challenges from the latest 407 response; before the first response, the challenges that the caller knew.
+    /// The challenges from the latest 407 response. Before the first response, the challenges that the caller already
+    /// knew.
     private var lastChallenges: [String] = []
 
     /// - Parameters:
@@ -135,7 +139,7 @@ package struct ConnectHandshake: TunnelHandshake {
             try client.send(HTTPRequestHead(method: method, target: target, fields: fields), at: .zero)
         } catch {
             guard hasSentCredential else { return .failed(.misuse) }
-            // This credential cannot be sent in a header field, so another credential is needed.
+            // A header field cannot carry this credential, so ask for another one.
             refused?(ProxyRefusal(challenges: lastChallenges, hadCredential: true))
             return .failed(.tunnelDenied)
         }
@@ -160,21 +164,20 @@ package struct ConnectHandshake: TunnelHandshake {
         case .upgraded: return .open
         case .responded(let response, let length):
             if response.status == 407 { return authenticate(response, length) }
-            // tinyproxy refuses a wrong credential with 401, and without a challenge.
+            // If the credential is wrong, tinyproxy sends status 401 without a challenge, instead of 407.
             let isOfProxy = request.purpose == .tunnel || !response.fields.contains("WWW-Authenticate")
             if response.status == 401, hasSentCredential, isOfProxy {
                 refused?(ProxyRefusal(challenges: answered, hadCredential: true))
                 return .failed(.tunnelDenied)
             }
-            // A response that is no refusal by the proxy, even a response from the server, shows that the proxy has
-            // accepted the credential.
+            // Any other response shows that the proxy has accepted the credential, even a response from the server.
             guard request.purpose == .tunnel else {
                 isAccepted = true
                 return nil
             }
             return Self.refusal(response.status)
-        // If the proxy has accepted the credential, the content is discarded. Only the caller's timeout then limits its
-        // length.
+        // This is the content of the proxy's response. If the proxy has accepted the credential, the content is
+        // discarded. Only the caller's timeout then limits the length of the content.
         case .content: return isAccepted || client.receivedCount <= Self.contentLimit ? nil : .failed(.tunnelDenied)
         case .finished(_, let reuse):
             guard isAccepted else { return next() }
@@ -192,30 +195,34 @@ package struct ConnectHandshake: TunnelHandshake {
         }
     }
 
-    /// Returns the step after a complete 407 response.
+    /// Returns the next step of the handshake, after a complete 407 response has arrived.
     private mutating func next() -> TunnelStep {
         guard authentication?.hasToken == true else { return repeatedRequest() }
         authentication?.ask()
         return .wait
     }
 
-    /// Returns the request with the credential, to send on the connection that carried the 407 response. By the rules
-    /// of HTTP, that response may end the connection, but many proxies keep it open. Therefore a new ``HTTP1Client``
-    /// sends the request on the same connection. If the proxy does close the connection, the handshake fails.
+    /// Returns the request with the credential, to send on the connection that carried the 407 response.
+    ///
+    /// By the rules of HTTP, that response may end the connection, but many proxies keep it open.
+    ///
+    /// So a new ``HTTP1Client`` sends the request on the same connection. If the proxy does close the connection, the
+    /// handshake fails.
     private mutating func repeatedRequest() -> TunnelStep {
         client = Self.makeClient()
         return send()
     }
 
-    /// Prepares the credential that a 407 response demands. The request with the credential is sent after the
-    /// response's content. A response without a length is assumed to have no content, as in other clients.
+    /// Prepares the credential that a 407 response demands. The next request carries the credential, and is sent after
+    /// the response's content. As in other clients, a response without a length is assumed to have no content.
     private mutating func authenticate(_ response: HTTPResponseHead, _ length: HTTP1BodyLength) -> TunnelStep? {
         let closes = ["Connection", "Proxy-Connection"].contains { response.fields.hasElement("close", in: $0) }
         let challenges = response.fields.values(of: "Proxy-Authenticate")
         lastChallenges = challenges
         if authentication != nil { return continueAuthentication(challenges, closes, length) }
         let answer = credentials.authorization(for: challenges, request.line)
-        // A second 407 response means that the credential is wrong, unless only the nonce was old.
+        // A second 407 response usually means that the credential is wrong. The exception is a response that only
+        // rejects an old nonce.
         let isWrong = hasSentCredential && answer?.isStale != true
         guard attempts <= 2, !isWrong, !closes, let authorization = answer?.value else {
             refused?(ProxyRefusal(challenges: challenges, hadCredential: isWrong))
@@ -226,8 +233,9 @@ package struct ConnectHandshake: TunnelHandshake {
         return length == .untilEnd ? repeatedRequest() : nil
     }
 
-    /// Continues authentication in several messages. A response without a token means that the proxy refuses the
-    /// credential.
+    /// Continues an authentication that takes several messages.
+    ///
+    /// If the response contains no token, the proxy has refused the credential.
     private mutating func continueAuthentication(
         _ challenges: [String], _ closes: Bool, _ length: HTTP1BodyLength
     ) -> TunnelStep? {

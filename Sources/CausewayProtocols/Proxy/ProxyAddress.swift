@@ -27,8 +27,8 @@ package struct ProxyAddress: Equatable, Sendable {
     package var credential: TunnelCredential?
 
     package init(_ text: String) throws(Problem) {
-        // Compare bytes, not characters: a delimiter and a combining mark after it form one character, which does not
-        // equal the delimiter.
+        // Compare bytes, not characters. If a combining mark follows a delimiter, both form one character. This
+        // character does not equal the delimiter.
         var rest = text.utf8[...]
         var scheme = "http"
         if let colon = rest.firstIndex(of: UInt8(ascii: ":")), rest[colon...].starts(with: "://".utf8) {

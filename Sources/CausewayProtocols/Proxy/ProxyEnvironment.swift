@@ -8,7 +8,7 @@ package struct ProxyEnvironment: Sendable {
     package struct Choice: Equatable, Sendable {
         package var variable: String
         package var value: String
-        /// Whether the variable names a script that chooses a proxy.
+        /// Whether the variable names a proxy script (PAC).
         package var isScript: Bool { variable.lowercased() == "auto_proxy" }
     }
 
@@ -28,7 +28,7 @@ package struct ProxyEnvironment: Sendable {
         if plain.contains(scheme) {
             names = ["http_proxy"] + (variables["REQUEST_METHOD"] == nil ? ["HTTP_PROXY"] : []) + names
         }
-        // A PAC script has the lowest precedence. It applies only if no proxy variable is set for this scheme.
+        // Check the variables for a PAC script last. They apply only if no proxy variable is set for this scheme.
         for name in names + ["auto_proxy", "AUTO_PROXY"] {
             if let value = variables[name], !value.isEmpty { return Choice(variable: name, value: value) }
         }
@@ -41,6 +41,6 @@ package struct ProxyEnvironment: Sendable {
         return text.split { $0 == "," || $0.isWhitespace }.map(String.init).filter { ProxyRule($0) != nil }
     }
 
-    /// This host's names and addresses. Proxies from the environment do not apply to them.
+    /// This host's names and addresses. Connections to them do not use the proxies from the environment.
     package static let thisHost = ["localhost", "127.0.0.0/8", "::1"]
 }

@@ -40,8 +40,8 @@ package struct ProxyRule: Hashable, Sendable {
 
     /// Splits off the port. More than one colon without brackets means an IPv6 address.
     static func split(_ word: String) -> (host: Substring, port: UInt16?)? {
-        // Compare bytes, not characters: a delimiter and a combining mark after it form one character, which does not
-        // equal the delimiter.
+        // Compare bytes, not characters. Swift combines a delimiter and a following combining mark into one character,
+        // which does not equal the delimiter.
         let bytes = word.utf8
         if bytes.first == UInt8(ascii: "[") {
             guard let end = bytes.firstIndex(of: UInt8(ascii: "]")) else { return nil }
@@ -75,19 +75,20 @@ package struct ProxyRule: Hashable, Sendable {
         return domain.isEmpty ? nil : DNSName.host(domain).map { .domain($0.name) }
     }
 
-    /// Normalizes a network as destinations are normalized: a network of IPv4-mapped addresses becomes an IPv4 network.
+    /// Converts a network to the form in which destinations are compared. A network of IPv4-mapped addresses becomes an
+    /// IPv4 network.
     private static func network(_ address: InternetAddress, _ length: Int) -> Subject {
         let form = address.proxyForm
         if form.family == address.family { return .network(form, prefixLength: length) }
-        // A network of mapped addresses with a prefix shorter than 96 bits also covers IPv6 addresses that are not
-        // mapped, so keep it as an IPv6 network. Such a network matches no mapped address, because mapped addresses are
-        // compared as IPv4 addresses.
+        // If the prefix of an IPv4-mapped network has fewer than 96 bits, the network also covers IPv6 addresses that
+        // are not mapped. So keep it as an IPv6 network. It then matches no mapped address, because mapped addresses
+        // are compared as IPv4 addresses.
         return length < 96 ? .network(address, prefixLength: length) : .network(form, prefixLength: length - 96)
     }
 }
 
 extension InternetAddress {
-    /// Parses an address literal without a scope.
+    /// Parses an IP address without a scope. Returns `nil` for other text, for example a host name.
     init?(literal text: String) {
         guard !text.utf8.contains(UInt8(ascii: "%")) else { return nil }
         let isDotted = text.utf8.allSatisfy { URIBytes.isDigit($0) || $0 == UInt8(ascii: ".") }

@@ -69,9 +69,10 @@ package struct RelayStage: ProtocolStage {
         return 3 + place
     }
 
-    /// Whether a datagram with this source may come from the destination. If the destination is a name, every source
-    /// address is accepted, because only the proxy knows the name's address. A source address or port of zero is also
-    /// accepted, because some proxies send zeros.
+    /// Whether a datagram with this source may come from the destination.
+    ///
+    /// If the destination is a name, every source address is accepted, because only the proxy knows the name's address.
+    /// A source address or port of zero is also accepted, because some proxies send zeros.
     private func comesFromDestination(_ source: TunnelDestination?) -> Bool {
         guard let source else { return false }
         guard source.port == destination.port || source.port == 0 else { return false }
@@ -92,7 +93,8 @@ package struct RelayStage: ProtocolStage {
     @discardableResult
     package mutating func send(_ chunk: MessageChunk, at now: Duration) -> Bool {
         guard phase == .ready, !isClosing else { return false }
-        // Accept a chunk that only ends the sending direction, but send nothing: a datagram flow has no end of stream.
+        // A chunk may contain nothing but the end of the sending direction. Accept it, but send nothing, because a
+        // datagram flow has no end of stream.
         if chunk.isBareEnd, !isInMessage { return true }
         if !isInMessage { outbound.append(MessageChunk(header, endsMessage: false)) }
         isInMessage = !chunk.endsMessage && !chunk.isFinal
@@ -124,8 +126,8 @@ package struct RelayStage: ProtocolStage {
 }
 
 extension InternetAddress {
-    /// The address without IPv4 mapping (RFC 4291 §2.5.5.2) and without a scope, because scopes from the proxy have no
-    /// meaning here.
+    /// The address without IPv4 mapping (RFC 4291 §2.5.5.2) and without a scope. A scope from the proxy has no meaning
+    /// on this host.
     fileprivate var plain: InternetAddress {
         guard case .ipv6(let address) = self else { return self }
         if address.high == 0, address.low >> 32 == 0xFFFF {

@@ -70,7 +70,8 @@ package struct SOCKSHandshake: TunnelHandshake {
 
     package mutating func begin() -> TunnelStep { .send(greeting) }
 
-    /// The first message. Without a credential the only offered method is "no authentication required".
+    /// The first message. It lists the authentication methods that the client offers. Without a credential, the only
+    /// method is "no authentication required".
     package var greeting: [UInt8] { credential == nil ? [5, 1, 0] : [5, 2, 0, 2] }
 
     package mutating func received(_ bytes: inout ByteChain) -> TunnelStep {
@@ -100,7 +101,8 @@ package struct SOCKSHandshake: TunnelHandshake {
         }
     }
 
-    /// Returns the failure for a missing or wrong credential, and calls `refused`.
+    /// Returns the failure for a proxy that refused a missing or wrong credential. Calls `refused` to report the
+    /// refusal.
     private func deny() -> TunnelStep {
         refused?(ProxyRefusal(challenges: [], hadCredential: credential != nil))
         return .failed(.tunnelDenied)

@@ -4,11 +4,12 @@ package import CausewayTypes
 package protocol TunnelHandshake: Sendable {
     /// Returns the first step, usually the first message to the proxy.
     mutating func begin() -> TunnelStep
-    /// Removes the proxy's messages from the front of `bytes` and returns the next step. After ``TunnelStep/open`` the remaining bytes come
-    /// from the destination.
+    /// Processes messages from the proxy: removes them from the front of `bytes` and returns the next step.
+    ///
+    /// After ``TunnelStep/open``, the remaining bytes come from the destination.
     mutating func received(_ bytes: inout ByteChain) -> TunnelStep
-    /// Returns the handshake's pending request for an authentication message, if there is one. Returns each request
-    /// only once. The stage calls this method after each message.
+    /// Removes and returns the handshake's request for an authentication message; `nil` if there is no such request.
+    /// The stage calls this method after each message.
     mutating func takeQuestion() -> TunnelQuestion?
     /// Continues the handshake with an authentication message: the value of the field `Proxy-Authorization`, or `nil`
     /// if no message could be created.
@@ -20,11 +21,11 @@ extension TunnelHandshake {
     package mutating func answered(_ value: String?) -> TunnelStep { .wait }
 }
 
-/// Requests the next message in an authentication that takes several messages, such as Negotiate or NTLM. The code that
-/// runs the stack answers with ``TunnelStage/answered(_:)``. The answer may come later, because creating a message can
-/// take time.
+/// Requests the next message of a proxy authentication that takes several messages, such as Negotiate or NTLM. The code
+/// that runs the stack answers with ``TunnelStage/answered(_:)``. The answer may come later, because creating a message
+/// can take time.
 package struct TunnelQuestion: StageEvent, Equatable {
-    /// The proxy's message; `nil` before the first message.
+    /// The proxy's message that the client must answer; `nil` before the first message.
     package var token: [UInt8]?
 }
 
@@ -38,23 +39,26 @@ package enum TunnelStep: Equatable, Sendable {
 
 /// Connects through a proxy: performs a handshake, then passes content unchanged in both directions.
 package struct TunnelStage: ProtocolStage {
-    /// The maximum number of bytes from the proxy before the tunnel is open. If the proxy sends more, the stage fails.
+    /// The maximum number of bytes that the proxy may send before the tunnel is open. If there are more, the stage
+    /// fails.
     private static let handshakeLimit = 64 << 10
 
     private var handshake: (any TunnelHandshake)?
     private var phase: StageStatus = .idle
     private var isClosing = false
-    /// Unprocessed bytes from the proxy; used only until the tunnel is open.
+    /// Bytes from the proxy that the handshake has not processed yet. Only used until the tunnel is open.
     private var words = ByteChain()
     private var inbound = MessageChunkQueue()
     private var outbound = MessageChunkQueue()
-    /// Whether the destination has ended its sending direction.
+    /// Whether the tunnel's destination has ended its sending direction.
     private var inboundEnded = false
-    /// The handshake's request for an authentication message, until ``nextEvent()`` has returned it.
+    /// The authentication message that the handshake requests. It is `nil` after ``nextEvent()`` has returned the
+    /// request.
     private var question: TunnelQuestion?
     private var isAsking = false
 
-    /// - Parameter handshake: The handshake; `nil` if there is no proxy. Without a proxy the stage is ready when it starts.
+    /// - Parameter handshake: The handshake with the proxy; `nil` if there is no proxy. Without a proxy, the stage is
+    ///   ready as soon as it starts.
     package init(_ handshake: (any TunnelHandshake)?) { self.handshake = handshake }
 
     package var status: StageStatus { phase == .closed && !outbound.isEmpty ? .ready : phase }
@@ -67,7 +71,7 @@ package struct TunnelStage: ProtocolStage {
         take(handshake?.begin() ?? .wait)
     }
 
-    /// Performs a step of the handshake that was not caused by bytes from the proxy.
+    /// Performs a step of the handshake. Used for a step that was not caused by bytes from the proxy.
     private mutating func take(_ step: TunnelStep) {
         switch step {
         case .wait, .open: break
@@ -126,8 +130,8 @@ package struct TunnelStage: ProtocolStage {
     private mutating func listen(_ chunk: MessageChunk) {
         words.append(chunk.bytes)
         if isAsking {
-            // The client is preparing its next request, and until then the proxy must send nothing. If the proxy ends
-            // the stream or fills the receive buffer, the handshake fails.
+            // The client now prepares its next request, and the proxy must send nothing. The handshake fails if the
+            // proxy ends the stream or fills the receive buffer.
             if chunk.isFinal || words.count >= Self.handshakeLimit { fail(Failure.tunnelBroken) }
             return
         }
@@ -141,7 +145,8 @@ package struct TunnelStage: ProtocolStage {
             case .open:
                 phase = .ready
                 handshake = nil
-                // The destination's first bytes may have arrived together with the proxy's reply.
+                // The proxy's reply may be followed at once by bytes from the destination. So pass on all bytes that
+                // remain.
                 let rest = words
                 words = ByteChain()
                 if !rest.isEmpty || chunk.isFinal {
@@ -178,7 +183,7 @@ package struct TunnelStage: ProtocolStage {
         isClosing = true
         question = nil
         switch phase {
-        // Close without a message to the proxy, because the stages below may not be connected to it yet.
+        // Close at once, and send no message to the proxy. The stages below may not be connected to the proxy yet.
         case .idle, .opening, .ready: phase = .closed
         case .closed, .failed: break
         }

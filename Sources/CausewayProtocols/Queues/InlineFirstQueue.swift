@@ -8,7 +8,7 @@ public import DequeModule
 @frozen public struct InlineFirstQueue<Element> {
     /// The first element; `nil` if the queue is empty.
     public var first: Element?
-    /// The elements after the first.
+    /// All elements except the first.
     public var rest: Deque<Element> = []
 
     /// Creates an empty queue.

@@ -15,10 +15,10 @@ package struct ReceiveQueue: Sendable {
     }
 
     package enum Outcome: Equatable, Sendable {
-        /// Remove `count` bytes from the front of the buffer and deliver them to the oldest receive call.
+        /// Remove `count` bytes from the front of the buffer. Deliver them to the oldest receive call that waits.
         case content(count: Int, endsMessage: Bool, endsStream: Bool)
-        /// The end of the stream was already delivered. Complete the oldest receive call without content; all later calls are completed the
-        /// same way.
+        /// The end of the stream was already delivered. Complete the oldest receive call without content. All later
+        /// calls are completed in the same way.
         case nothingMore
     }
 
@@ -37,18 +37,18 @@ package struct ReceiveQueue: Sendable {
     /// Whether the peer has ended its direction of the stream. Content that arrived earlier may still be pending.
     package private(set) var hasEnded = false
     private var endWasDelivered = false
-    /// The number of buffered bytes in all messages.
+    /// The number of bytes in the buffer, over all messages.
     package private(set) var buffered = 0
 
     package init() {}
 
-    /// Whether the buffer is empty and more content may arrive.
+    /// Whether the buffer is empty, and the input has not ended.
     package var isIdle: Bool {
         !hasEnded && buffered == 0 && messages.rest.isEmpty && messages.first?.isWhole != true
     }
 
     package var hasDemand: Bool { !demands.isEmpty }
-    /// The amount of content for which the oldest pending receive call waits.
+    /// What the oldest pending receive call waits for. `nil` if no call is pending.
     package var oldest: Demand? { demands.first }
 
     /// The number of bytes still needed to satisfy the oldest receive call in full: a size hint for the next read.
@@ -73,7 +73,8 @@ package struct ReceiveQueue: Sendable {
 
     package mutating func demandMessage() { demands.append(.message) }
 
-    /// Removes the pending receive call at `position`. Returns `false` if there is no call at this position.
+    /// Removes the pending receive call at `position` in the queue. Returns `false` if the queue has no call at this
+    /// position.
     package mutating func forgetDemand(at position: Int) -> Bool {
         var index = -1
         return demands.removeFirst { _ in
@@ -97,9 +98,9 @@ package struct ReceiveQueue: Sendable {
         }
     }
 
-    /// Completes the oldest receive call directly with `count` bytes from an unfinished message, if the buffer is empty
-    /// and the call accepts this number of bytes. Returns `true` if the call was completed. The queue does not count
-    /// these bytes as buffered.
+    /// Tries to pass `count` bytes of an unfinished message directly to the oldest receive call. This is possible only
+    /// if the buffer is empty and the call accepts this number of bytes. Returns `true` if the call was completed. The
+    /// bytes then do not count as buffered.
     package mutating func passes(_ count: Int) -> Bool {
         guard isIdle, case .bytes(let minimum, let maximum) = demands.first, minimum <= count, count <= maximum
         else { return false }
@@ -110,7 +111,7 @@ package struct ReceiveQueue: Sendable {
     /// Whether the end of the stream was delivered to a receive call.
     package var hasDeliveredEnd: Bool { endWasDelivered }
 
-    /// Records that the peer will send no more.
+    /// Records that the peer sends no more content.
     package mutating func ended() { hasEnded = true }
 
     /// Removes all pending receive calls and returns their number. The owner must complete these calls.

@@ -2,7 +2,7 @@ internal import CausewayTypes
 internal import DequeModule
 internal import Synchronization
 
-/// The progress of one message. Other messages that must wait for this message refer to the same object.
+/// The progress of sending one message. If other messages must wait for this message, they refer to the same object.
 package final class MessageTicket: Sendable {
     package enum Progress: UInt8, Sendable { case unfinished, sent, failed }
 
@@ -16,16 +16,17 @@ package final class MessageTicket: Sendable {
     }
 }
 
-/// Decides the order in which messages are sent. Messages with a higher priority come first, each message waits for its
-/// antecedent, and expired messages are not sent.
+/// Decides the order in which messages are sent. Messages with a higher priority come first. Each message waits for its
+/// antecedent, which is a message to be sent before it. Expired messages are not sent.
 ///
-/// The parts of one message are sent in order, without parts from other messages in between. A message that
-/// ``next(at:)`` has begun is never reordered. The queue reads no clock: times are durations since any fixed instant.
+/// The parts of one message are sent in order, without parts of other messages between them. After ``next(at:)`` has
+/// begun a message, this message is not reordered. The queue reads no clock: times are durations since any fixed
+/// instant.
 package struct SendQueue<Payload: Sendable>: Sendable {
     package struct Entry: Sendable {
         package var payload: Payload
-        /// Identifies the message to which this part belongs; `nil` for a complete message without options, such as a
-        /// priority or a deadline.
+        /// Identifies the message to which this part belongs. `nil` for a complete message without options. A priority
+        /// and a deadline are options.
         package var ticket: MessageTicket?
         package var endsMessage: Bool
         package var priority: Double
@@ -51,27 +52,29 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         case send(Entry)
         /// The message expired before its first byte was sent.
         case expired(Entry)
-        /// The message's antecedent failed.
+        /// The message that must precede this message (its antecedent) has failed.
         case antecedentFailed(Entry)
     }
 
     private var entries: Deque<Entry> = []
     private var entriesWithOptions = 0
-    /// The message in progress: some parts have been sent, but not the final part. No other message may be sent before
-    /// this message ends.
+    /// The message that is partly sent: its final part is still missing. No other message may be sent before the final
+    /// part.
     private var open: MessageTicket?
-    /// Messages that failed before their first part was sent, and of which other parts may be queued or still be added.
-    /// These parts fail too. If they were sent, the peer would take them for a complete message.
+    /// Messages that failed before their first part was sent. Further parts of these messages may be queued, or the
+    /// program may still send them.
+    ///
+    /// All further parts fail too. If they were sent, the peer would take them for a complete message.
     private var lost: [(ticket: MessageTicket, hasExpired: Bool)] = []
 
     package init() {}
 
     package var isEmpty: Bool { entries.isEmpty }
     package var count: Int { entries.count }
-    /// Whether a new message without options can be sent immediately, without being queued.
+    /// Whether a new message without options can be sent at once. Otherwise the message must be queued.
     package var letsPlainPass: Bool { entries.isEmpty && open == nil && lost.isEmpty }
 
-    /// Returns the total size of all waiting content.
+    /// Returns the total size of the content in all queued messages.
     package func total(of size: (Payload) -> Int) -> Int { entries.reduce(0) { $0 + size($1.payload) } }
 
     package mutating func append(_ entry: Entry) {
@@ -87,9 +90,11 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return step
     }
 
-    /// Returns the next message part that can never be sent. The reason is that the part's message has expired, that
-    /// the message's antecedent failed, or that an earlier part of the message failed. Unlike ``next(at:)``, this
-    /// method returns no part to send. So it may also be called while nothing can be sent.
+    /// Returns the next message part that can never be sent.
+    ///
+    /// There are three possible reasons: the part's message has expired, the message's antecedent failed, or an earlier
+    /// part of the message failed. Unlike ``next(at:)``, this method never returns a part to send. So the caller may
+    /// use it even while nothing can be sent.
     package mutating func nextLost(at now: Duration) -> Step? {
         guard entriesWithOptions > 0 else { return nil }
         return chooseLost() ?? chooseHopeless(at: now)
@@ -101,8 +106,7 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         var seen: Set<ObjectIdentifier> = []
         var earliest: Duration?
         for entry in entries {
-            // The deadline of a message's oldest part is the message's deadline. A message that has begun has no
-            // deadline.
+            // A message has the deadline of its oldest part. A message whose sending has begun has no deadline.
             if let ticket = entry.ticket, ticket === open || !seen.insert(ObjectIdentifier(ticket)).inserted {
                 continue
             }
@@ -111,9 +115,8 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return earliest
     }
 
-    /// Removes and returns the oldest entry whose payload satisfies the predicate. Returns `nil` if no payload
-    /// satisfies the predicate, or if the entry belongs to the message in progress, of which a part has already been
-    /// sent.
+    /// Removes and returns the oldest entry whose payload satisfies the predicate. Returns `nil` if there is no such
+    /// entry, or if a part of the entry's message has already been sent.
     package mutating func withdraw(where isWanted: (Payload) -> Bool) -> Entry? {
         guard let index = entries.firstIndex(where: { isWanted($0.payload) }) else { return nil }
         if let open, entries[index].ticket === open { return nil }
@@ -146,16 +149,18 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         }
         if let step = chooseLost() ?? chooseHopeless(at: now) { return step }
         var best: Int?
-        // The check whether a queued entry may be sent looks at all entries before it. So check only entries with a
-        // higher priority than the best entry found so far.
+        // To decide whether an entry may be sent, all entries before it must be examined. To save time, do this only
+        // for entries with a higher priority than the best entry found so far.
         for index in entries.indices where best.map({ entries[index].priority > entries[$0].priority }) ?? true {
             if isEligible(at: index) { best = index }
         }
         return best.map { .send(remove(at: $0)) }
     }
 
-    /// Returns the oldest expired message, or else the oldest message whose antecedent failed. Ignores a message that
-    /// has begun.
+    /// Removes a message that can no longer be sent. The first choice is the oldest message that has expired. If none
+    /// has expired, the choice is the oldest message that depends on a failed message.
+    ///
+    /// A message whose first part was sent is never removed.
     private mutating func chooseHopeless(at now: Duration) -> Step? {
         if let index = entries.indices.first(where: { isLate(entries[$0], at: now) && isUnbegun(at: $0) }) {
             return lose(at: index, hasExpired: true)
@@ -167,7 +172,8 @@ package struct SendQueue<Payload: Sendable>: Sendable {
         return nil
     }
 
-    /// Removes and returns the next part of a message of which an earlier part has failed. This part then fails too.
+    /// Removes and returns the next part of a message that has already failed in an earlier part. The returned part
+    /// fails too.
     private mutating func chooseLost() -> Step? {
         guard !lost.isEmpty else { return nil }
         for (index, entry) in entries.enumerated() {
@@ -187,8 +193,8 @@ package struct SendQueue<Payload: Sendable>: Sendable {
 
     private func isLate(_ entry: Entry, at now: Duration) -> Bool { entry.deadline.map { $0 <= now } ?? false }
 
-    /// Whether the message part at `index` may be sent now: it is the oldest queued part of its message, and the
-    /// message's antecedent, if there is one, has been sent.
+    /// Whether the message part at `index` may be sent now. It must be the oldest queued part of its message. If the
+    /// message has an antecedent, the antecedent must have been sent.
     private func isEligible(at index: Int) -> Bool {
         let entry = entries[index]
         if let antecedent = entry.antecedent, antecedent.progress != .sent { return false }

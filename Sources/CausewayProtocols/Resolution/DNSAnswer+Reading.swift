@@ -3,7 +3,8 @@ internal import CausewayWire
 /// The result of interpreting a response to a question.
 enum DNSInterpretation {
     case answer(DNSAnswer)
-    /// The CNAME records lead to a name for which the response has no records. Query that name next.
+    /// The CNAME records lead to another name, and this response contains no records for that name. Query that name
+    /// next.
     case follow(DNSName, aliases: [DNSRecord], timeToLive: Duration)
     /// The server cannot answer the question; another server may be able to.
     case useless
@@ -18,7 +19,7 @@ extension DNSInterpretation {
     /// A negative answer's maximum time to live in seconds (RFC 2308 §5).
     static let longestNegativeTimeToLive: UInt32 = 10_800
 
-    /// Interprets a response with the code NOERROR or NXDOMAIN.
+    /// Creates the answer to a question from a DNS response with the code NOERROR or NXDOMAIN.
     init(_ message: DNSMessage, to question: DNSQuestion) {
         var name = question.name
         var aliases: [DNSRecord] = []

@@ -36,7 +36,7 @@ package enum DNSFailure: Error, Hashable, Sendable {
     case connectionRefused
     /// The answer is too long for a datagram, and the server does not answer over TCP.
     case truncated
-    /// The CNAME records form a loop, or the chain is too long.
+    /// The answer's CNAME records form a loop, or their chain is too long.
     case aliasLoop
 }
 
@@ -55,7 +55,7 @@ package struct DNSAnswer: Hashable, Sendable {
     package var finding: Finding
     /// The name at the end of the CNAME chain.
     package var canonicalName: DNSName
-    /// The CNAME records in the chain.
+    /// The CNAME records that lead from the queried name to the canonical name.
     package var aliases: [DNSRecord] = []
     /// How long the answer may be cached; zero if the answer must not be cached.
     package var timeToLive: Duration = .zero

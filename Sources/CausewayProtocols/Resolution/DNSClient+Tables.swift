@@ -15,7 +15,7 @@ extension DNSClient {
         let hasRandomCase: Bool
     }
 
-    /// The pending messages. No two of them have the same message ID.
+    /// The messages that still wait for a response. Each has a different message ID.
     struct ExchangeTable {
         private var pending: [ExchangeID: Exchange] = [:]
         private var usedIDs: Set<UInt16> = []
@@ -57,13 +57,14 @@ extension DNSClient {
             }
         }
 
-        /// The queries that further questions can join.
+        /// Running queries that new questions may join.
         private var open: [Key: UInt64] = [:]
-        /// The query of each pending question.
+        /// Maps each pending question to the query that asks it.
         private var queries: [QuestionID: UInt64] = [:]
 
-        /// Adds a question. Returns the pending query that already asks the same question. Returns `nil` if there is
-        /// none; the caller then starts a query, and gives it the question's number.
+        /// Adds a question. Returns the pending query that already asks the same question.
+        ///
+        /// Returns `nil` if there is no such query. The caller must then start a query under the question's number.
         mutating func add(_ id: QuestionID, _ question: DNSQuestion, in partition: UInt64) -> UInt64? {
             let key = Key(question, partition)
             let known = open[key]
@@ -72,11 +73,12 @@ extension DNSClient {
             return known
         }
 
-        /// Removes a question. Returns its query; `nil` if the question was answered or cancelled.
+        /// Removes a question. Returns the query to which the question belongs. Returns `nil` if the question was
+        /// already answered or cancelled.
         @discardableResult
         mutating func remove(_ id: QuestionID) -> UInt64? { queries.removeValue(forKey: id) }
 
-        /// Ends a query, so that the next identical question begins a new query.
+        /// Ends a query. The next identical question then begins a new query.
         mutating func end(_ query: UInt64, _ question: DNSQuestion, in partition: UInt64) {
             let key = Key(question, partition)
             if open[key] == query { open[key] = nil }
@@ -86,11 +88,11 @@ extension DNSClient {
         mutating func closeAll() { open = [:] }
     }
 
-    /// Queries that wait until fewer messages are pending.
+    /// Queries that wait because too many messages are pending.
     struct Backlog {
         private var waiting: Deque<UInt64> = []
-        /// The timer for sending a limited number of further messages. Messages are sent in such bursts, so that they
-        /// do not overflow the socket buffers.
+        /// The timer for the next burst: a limited number of further messages. Sending in bursts does not overflow the
+        /// socket buffers.
         var timer: TimerHeap<UInt64>.ID?
         var isResuming = false
 

@@ -19,16 +19,19 @@ package struct DNSClient: ~Copyable {
         case answer(QuestionID, DNSAnswer)
     }
 
-    /// The maximum UDP response size in bytes that needs no fragmentation on any usual path (RFC 9715 §3).
+    /// The maximum size in bytes of a UDP response. A response up to this size needs no fragmentation on any usual path
+    /// (RFC 9715 §3).
     static let payloadByteCount: UInt16 = 1_232
-    /// The maximum number of pending messages. Message IDs have only 16 bits; if many are in use, a forged response is more likely to
-    /// match.
+    /// The maximum number of messages that may wait for a response. A message ID has only 16 bits, so with many IDs in
+    /// use, a forged response is more likely to match one.
     static let exchangeLimit = 4_096
     /// The maximum number of messages sent before the first response. Socket buffers of the usual size, on servers and
     /// on this host, have room for only a few more messages. Further messages could be lost.
     package static let burst = 200
-    /// If no query ends during this time, the next burst of messages is sent. By then, the servers have processed the
-    /// messages of the earlier burst, or these messages are lost. So the socket buffers have room again.
+    /// If no query was completed for this time, the client sends the next burst of messages.
+    ///
+    /// By then, the servers have processed the earlier burst, or its messages are lost. So the socket buffers have room
+    /// again.
     package static let pause: Duration = .milliseconds(100)
 
     package private(set) var settings: ResolverConfiguration.Options
@@ -36,8 +39,8 @@ package struct DNSClient: ~Copyable {
     private var queries: [UInt64: DNSQuery] = [:]
     private var exchanges = ExchangeTable()
     private var questions = QuestionIndex()
-    /// Each timer has the number of its query. The number 0, which no query has, marks the timer that sends the next
-    /// burst of waiting queries.
+    /// The timers, by query number. A query's number is never 0. The timer with the number 0 sends the next burst of
+    /// waiting queries.
     private var timers = TimerHeap<UInt64>()
     private var lastID: UInt64 = 0
     private var backlog = Backlog()
@@ -59,8 +62,10 @@ package struct DNSClient: ~Copyable {
         mutating get { timers.nextDeadline() }
     }
 
-    /// Sets the servers and options for new queries. Questions asked after this call do not join queries that are
-    /// already pending, because the answer to such a query may come from a server of another network.
+    /// Sets the DNS servers and options for new queries.
+    ///
+    /// Later questions start new queries, and do not join the pending ones. The reason is that the answer to a pending
+    /// query may come from a server in another network.
     package mutating func use(_ servers: [DNSServer], _ settings: ResolverConfiguration.Options) {
         ranking.use(servers)
         questions.closeAll()
@@ -99,17 +104,17 @@ package struct DNSClient: ~Copyable {
         return drop(id) + resumeBacklog(at: now)
     }
 
-    /// Reports that the message could not be sent, or that the server's host refused it.
+    /// Reports that a query could not be sent, or that the server's host refused it.
     package mutating func failed(_ exchange: ExchangeID, because failure: DNSFailure, at now: Duration) -> [Action] {
         guard let lost = exchanges[exchange] else { return [] }
-        // Unless the settings require TCP, the client uses TCP only after the server has responded over UDP. A failed
-        // TCP connection then does not mean that the server is silent.
+        // Unless the settings require TCP, the client uses TCP only after the server has answered over UDP. So the
+        // server has already answered, and a failed TCP connection does not mean that it is silent.
         let isStreamOnly = lost.carrier == .tcp && !settings.usesTCP
         if failure != .unreachable, !isStreamOnly { ranking.wasSilent(lost.server, at: now) }
         return giveUp(exchange, because: failure, at: now)
     }
 
-    /// Processes bytes from the server to which a message was sent.
+    /// Processes a response from the server to which the query was sent.
     ///
     /// A message that does not match the query is ignored, because it may be forged (RFC 5452 §9).
     package mutating func received(_ bytes: [UInt8], for exchange: ExchangeID, at now: Duration) -> [Action] {
@@ -125,9 +130,9 @@ package struct DNSClient: ~Copyable {
                 + send(known.query, to: known.server, over: known.carrier, extended: false, at: now)
         }
         guard message.questions.count == 1, message.questions[0] == known.question else { return [] }
-        // If the response has the name with another case, either the server does not preserve the case, or the response
-        // is forged. After such a response over UDP, repeat the query over TCP, because only a host on the network path
-        // can forge a response over TCP.
+        // The response may contain the name with other letter case. Then either the server does not preserve the case,
+        // or the response is forged. After such a response over UDP, repeat the query over TCP. Only a host on the
+        // network path can forge a response over TCP.
         let isExact = message.questions[0].name.isIdentical(to: known.question.name)
         let isUnproven = known.hasRandomCase && !isExact
         if known.carrier == .udp, isUnproven || message.flags.contains(.isTruncated) {
@@ -156,7 +161,7 @@ package struct DNSClient: ~Copyable {
 
     // MARK: Sending
 
-    /// Sends the query to the next planned server. If no server is left, ends the query.
+    /// Sends the query to the next server in the query's plan. Ends the query if no server is left.
     private mutating func askNext(_ id: UInt64, at now: Duration) -> [Action] {
         guard let query = queries[id] else { return [] }
         guard let attempt = query.plan.next else { return finish(id, query.lastResort, at: now) }
@@ -165,12 +170,13 @@ package struct DNSClient: ~Copyable {
         if let timer = query.timer { timers.cancel(timer) }
         let timer = timers.add(at: now + (query.plan.isAtLast ? settings.timeout : patience), id)
         queries[id]?.beganAttempt(until: timer)
-        // If too many messages are pending, stop waiting for responses to this query's earlier attempts.
+        // If too many messages are pending, give up this query's earlier attempts, and no longer wait for their
+        // responses.
         let isCrowded = exchanges.count >= Self.exchangeLimit
         let given = isCrowded ? query.exchanges : []
         for exchange in given { forget(exchange) }
-        // Some servers and firewalls silently drop queries with EDNS. After the first round, use EDNS only if the
-        // server has answered a query with EDNS before.
+        // Some servers and firewalls silently drop queries with EDNS. So, after the first round, use EDNS only if this
+        // server has answered such a query before.
         let isExtended = round == 0 || ranking.answersExtensions(server)
         return given.map { .forget($0) }
             + send(id, to: server, over: settings.usesTCP ? .tcp : .udp, extended: isExtended, at: now)
@@ -200,8 +206,8 @@ package struct DNSClient: ~Copyable {
 
     // MARK: Reading responses
 
-    /// Records whether the server drops queries with EDNS. The client assumes this if the server answers a query without EDNS while a query
-    /// with EDNS is still unanswered.
+    /// Records whether the server drops queries with EDNS. The client assumes this in one case: the server answers a
+    /// query without EDNS, but has not answered the same query with EDNS.
     private mutating func noteExtensions(_ known: Exchange, at now: Duration) {
         if known.hasExtensions {
             ranking.answeredExtensions(known.server)
@@ -214,8 +220,9 @@ package struct DNSClient: ~Copyable {
         }
     }
 
-    /// Records that the server changes the case in names. The client then repeats the query over TCP. If the server has
-    /// never answered over TCP, this attempt may fail, so an attempt without random case is added to the query's plan.
+    /// Records that the server changes the case of letters in names. The client then repeats the query over TCP. If the
+    /// server has never answered over TCP, this may fail. So an attempt without random case is added to the query's
+    /// plan.
     private mutating func noteChangedCase(_ known: Exchange) {
         ranking.changedCase(known.server)
         if !ranking.answersStreams(known.server) { queries[known.query]?.addSpare(known.server) }
@@ -258,21 +265,22 @@ package struct DNSClient: ~Copyable {
         guard queries[id]?.follow(to: target, aliases, timeToLive) == true else {
             return finish(id, DNSAnswer(.failed(.aliasLoop), for: target), at: now)
         }
-        // Forget the pending messages, because they query the previous name.
+        // The other pending messages ask for the previous name in the chain of aliases. They are no longer needed, so
+        // forget them.
         for other in others { forget(other) }
         return others.map { .forget($0) } + askNext(id, at: now)
     }
 
     // MARK: Ending
 
-    /// Ends the wait for one message's response, because there is no usable response. Tries the next server
+    /// Stops waiting for the response to one query message, because no usable response will come. Tries the next server
     /// immediately.
     private mutating func giveUp(_ exchange: ExchangeID, because failure: DNSFailure, at now: Duration) -> [Action] {
         guard let lost = forget(exchange) else { return [] }
         let dropsSpares = lost.carrier == .udp || settings.usesTCP
         queries[lost.query]?.failed(at: lost.server, because: failure, dropsSpares: dropsSpares)
-        // If no attempts are left, but another server's response is pending, wait for that response until the query's
-        // timer fires.
+        // All attempts may be used while a response from another server is still pending. In that case, wait for this
+        // response until the query's timer fires.
         guard let query = queries[lost.query], !query.onlyAwaitsResponses else { return [.forget(exchange)] }
         return [.forget(exchange)] + askNext(lost.query, at: now)
     }
@@ -310,8 +318,8 @@ package struct DNSClient: ~Copyable {
     }
 
     private mutating func resumeBacklog(upTo limit: Int = burst, at now: Duration) -> [Action] {
-        // The loop below may end a query at once. Ending a query calls this method again. Return from that inner call,
-        // because the loop of the outer call continues with the next query.
+        // A query can end at once in the loop below. Its end then calls this method again. Return from this inner call,
+        // because the outer loop continues with the next query.
         guard !backlog.isResuming, !backlog.isEmpty else { return [] }
         backlog.isResuming = true
         defer { backlog.isResuming = false }

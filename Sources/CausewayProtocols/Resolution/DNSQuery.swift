@@ -1,7 +1,6 @@
 internal import CausewayWire
 
-/// A query to servers: the questions that wait for its answer, the plan of its attempts, and the results of these
-/// attempts so far.
+/// A query to DNS servers: the questions that wait for its answer, the plan of its attempts, and their results so far.
 struct DNSQuery {
     let question: DNSQuestion
     let partition: UInt64
@@ -13,9 +12,9 @@ struct DNSQuery {
     private(set) var exchanges: [DNSClient.ExchangeID] = []
     /// The timer that starts the next attempt.
     private(set) var timer: TimerHeap<UInt64>.ID?
-    /// The latest failed attempt.
+    /// The latest failed attempt: its server and its failure.
     private var lost: (server: DNSServer, failure: DNSFailure)?
-    /// The answer from a truncated response, until the complete response arrives over TCP.
+    /// The answer in a truncated response. It is kept until the complete response arrives over TCP.
     private var partial: DNSAnswer?
 
     init(
@@ -30,17 +29,17 @@ struct DNSQuery {
         askers = [asker]
     }
 
-    /// The name to query now, at the end of the CNAME chain so far.
+    /// The name that must be queried now. It is the end of the CNAME chain found so far.
     var target: DNSName { chain.target }
 
-    /// Whether no attempt is left, but a response of another server may still arrive.
+    /// Whether no attempt is left to send, but an earlier attempt may still get a response.
     var onlyAwaitsResponses: Bool { plan.next == nil && !exchanges.isEmpty }
 
     // MARK: Askers
 
     mutating func joined(_ asker: DNSClient.QuestionID) { askers.append(asker) }
 
-    /// Removes a question. Returns whether the query has no questions left.
+    /// Removes a caller's question from this query. Returns whether no questions are left.
     mutating func left(_ asker: DNSClient.QuestionID) -> Bool {
         askers.removeAll { $0 == asker }
         return askers.isEmpty
@@ -50,8 +49,8 @@ struct DNSQuery {
 
     mutating func replan(_ plan: DNSAttemptPlan) { self.plan = plan }
 
-    /// Records that the next attempt of the plan has begun. If no response arrives before `timer` fires, the attempt
-    /// after it begins.
+    /// Records that the plan's next attempt has begun. If `timer` fires before a response arrives, the following
+    /// attempt begins.
     mutating func beganAttempt(until timer: TimerHeap<UInt64>.ID) {
         plan.advance()
         self.timer = timer
@@ -72,7 +71,7 @@ struct DNSQuery {
         if dropsSpares { plan.dropSpares(of: server) }
     }
 
-    /// Adds another attempt with a server that changes the case in names.
+    /// Adds another attempt for a server that changes the case of letters in names.
     mutating func addSpare(_ server: DNSServer) { plan.addSpare(server) }
 
     // MARK: Responses
@@ -98,14 +97,15 @@ struct DNSQuery {
         self.partial = partial
     }
 
-    /// Continues with the name at the end of an incomplete CNAME chain. The latest attempt is repeated with this name.
+    /// Continues the query with the name at the end of an incomplete CNAME chain. Repeats the latest attempt with this
+    /// name.
     ///
     /// - Returns: `false` if the chain is too long or leads back to itself. The query is then unchanged.
     mutating func follow(to target: DNSName, _ aliases: [DNSRecord], _ timeToLive: Duration) -> Bool {
         var longer = chain
         guard longer.follow(to: target, aliases, timeToLive) else { return false }
         chain = longer
-        // Discard the addresses from a truncated response, because they belong to the name that was queried before.
+        // Discard the addresses from the truncated response, because they belong to the name that was queried before.
         partial = nil
         plan.stepBack()
         return true
@@ -134,10 +134,10 @@ struct DNSQuery {
 
 /// The CNAME records from a question's name to the name that is queried now.
 struct DNSAliasChain {
-    /// The maximum number of additional queries for names in the chain.
+    /// The maximum number of additional queries that follow the aliases in the chain.
     private static let queryLimit = 8
 
-    /// The name at the end of the chain so far, which is the name to query.
+    /// The last name in the chain of aliases so far. The next query asks for this name.
     private(set) var target: DNSName
     private(set) var records: [DNSRecord] = []
     /// The smallest time to live of the records; `nil` without records.
@@ -146,7 +146,7 @@ struct DNSAliasChain {
 
     init(_ name: DNSName) { target = name }
 
-    /// Adds records that lead to another name. Returns `false` if the chain is too long or leads back to itself.
+    /// Adds CNAME records that lead to another name. Returns `false` if the chain is too long or leads back to itself.
     mutating func follow(to target: DNSName, _ records: [DNSRecord], _ timeToLive: Duration) -> Bool {
         queryCount += 1
         self.records += records
@@ -158,7 +158,7 @@ struct DNSAliasChain {
 }
 
 extension DNSMessage {
-    /// Returns the message with the queried name in its original case instead of the random case.
+    /// Returns the message with the queried name in its original case. The query used a random case.
     fileprivate func respelled(as original: DNSName, whereLike sent: DNSName) -> DNSMessage {
         var message = self
         for index in answers.indices {

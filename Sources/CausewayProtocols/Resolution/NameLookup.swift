@@ -17,43 +17,47 @@ package enum AddressOrigin: Hashable, Sendable {
     /// The address is from the hosts file, or the name has a fixed meaning (RFC 6761).
     case host
     case cache
-    /// The cache, with an answer whose time to live has expired.
+    /// The answer is from the cache, but its time to live has expired.
     case expiredCache
     case query(DNSCarrier)
     /// Multicast DNS.
     case link
 }
 
-/// Finds a host name's addresses in files, the cache, DNS or multicast DNS, in the host's configured order.
+/// Finds the addresses of a host name. The sources are files, the cache, DNS and multicast DNS, in the order that the
+/// host's configuration sets.
 ///
-/// The lookup queries both address families at the same time and reports each family's addresses as they arrive, so
-/// that connection attempts can begin with the first addresses (RFC 8305 §3). The lookup does no I/O: its owner
-/// performs the ``Action``s. Each lookup ends exactly once.
+/// The lookup queries IPv4 and IPv6 addresses at the same time. It reports the addresses of each family as they arrive,
+/// so that connection attempts can begin with the first addresses (RFC 8305 §3).
+///
+/// The lookup does no I/O: its owner performs the ``Action``s. Each lookup ends exactly once.
 package struct NameLookup: Sendable {
     package enum Family: Hashable, Sendable, CaseIterable { case ipv4, ipv6 }
 
     package enum Action: Equatable, Sendable {
         /// Query the cache or DNS, and pass the answer to ``answered(_:_:with:from:)``.
         case ask(DNSName, DNSRecordType)
-        /// Query multicast DNS, and pass the answer to ``linkAnswered(_:)``.
+        /// Query multicast DNS for the name, and pass the answer to ``linkAnswered(_:)``.
         case askLink(DNSName)
-        /// These addresses of one family were found. More addresses may follow.
+        /// Addresses of one family were found. More addresses may follow.
         case found([InternetAddress], Family, AddressOrigin)
-        /// There will be no more addresses of this family.
+        /// No more addresses of this family will follow.
         case settled(Family)
-        /// The lookup is over for both families. The problem is `nil` if addresses were found.
+        /// The lookup has ended for both address families. The associated problem is `nil` if addresses were found.
         case end(NameProblem?)
     }
 
     /// A name that is queried now.
     private struct Inquiry {
         let name: DNSName
-        /// The address families for which an answer is pending.
+        /// The address families that were queried, but whose answers have not arrived.
         var awaited: Set<Family> = []
-        /// The address families to query after all pending answers have arrived, in order.
+        /// The address families to query next, in order. Their queries begin after all pending answers have arrived.
         var unasked: [Family] = []
 
-        /// Begins the query for the next address family. Returns `nil` if an answer is pending or no family is left.
+        /// Returns the next address family to query, and marks its query as pending.
+        ///
+        /// Returns `nil` if an answer is still pending or if no family is left.
         mutating func next() -> Family? {
             guard awaited.isEmpty, !unasked.isEmpty else { return nil }
             let family = unasked.removeFirst()
@@ -65,7 +69,7 @@ package struct NameLookup: Sendable {
     private let name: String
     private let families: [Family]
     private let context: ResolverEnvironment
-    /// The names that are still to be queried, in order.
+    /// The names that still have to be queried, in order.
     private var candidates: [DNSName] = []
     private var steps: ArraySlice<NameServiceOrder.Step>
     private var stopsAfterDNS: Set<NameServiceOrder.Status> = []
@@ -74,12 +78,12 @@ package struct NameLookup: Sendable {
     private var hasFound = false
     private var isOver = false
 
-    /// - Parameter families: The address families that the caller can use.
+    /// - Parameter families: The address families that the caller can use. Other families are not queried.
     package init(_ name: String, families: Set<Family>, in context: ResolverEnvironment) {
         self.name = name
         var wanted = families
         if context.configuration.options.skipsIPv6, families.count > 1 { wanted.remove(.ipv6) }
-        // The query for IPv6 addresses goes first (RFC 8305 §3).
+        // Send the query for IPv6 addresses first (RFC 8305 §3).
         self.families = [.ipv6, .ipv4].filter(wanted.contains)
         self.context = context
         steps = context.order.steps[...]
@@ -95,8 +99,10 @@ package struct NameLookup: Sendable {
         return nextStep(name)
     }
 
-    /// Processes an answer to an `ask` action. If the cache has an expired answer, the caller passes that answer first,
-    /// and the fresh answer later.
+    /// Processes the answer to an `ask` action.
+    ///
+    /// The cache may have an expired answer. In that case, the caller passes the expired answer first, and the fresh
+    /// answer later.
     package mutating func answered(
         _ name: DNSName, _ type: DNSRecordType, with answer: DNSAnswer, from origin: AddressOrigin
     ) -> [Action] {
@@ -183,7 +189,8 @@ package struct NameLookup: Sendable {
                 return nextName()
             }
         }
-        // Query multicast DNS even if the configuration does not name it, because no other source knows `.local` names.
+        // A name in `.local` has no other source than multicast DNS. So query it even if the host's configuration does
+        // not list multicast DNS.
         if name.isWithin(.local), name != .local, current == nil { return askLink(name) }
         return end(failures.problem)
     }
@@ -205,8 +212,8 @@ package struct NameLookup: Sendable {
         return first.map { Self.query(name, $0) }
     }
 
-    /// Called when the current name has an answer for each address family. Ends the lookup, or continues with the next
-    /// name or the next source.
+    /// Called when the lookup has an answer for each address family of the current name. Ends the lookup, or continues
+    /// with the next name or the next source.
     private mutating func nameEnded() -> [Action] {
         if hasFound { return end(nil) }
         return failures.areOfServers ? dnsEnded() : nextName()
@@ -221,7 +228,8 @@ package struct NameLookup: Sendable {
 
     // MARK: Ending
 
-    /// Reports the addresses in the requested families and ends the lookup. Returns `nil` if there are none.
+    /// Reports the addresses that belong to the requested families. Then ends the lookup. Returns `nil` if there are no
+    /// such addresses.
     private mutating func use(_ addresses: [InternetAddress], _ origin: AddressOrigin) -> [Action]? {
         var actions: [Action] = []
         for family in families {

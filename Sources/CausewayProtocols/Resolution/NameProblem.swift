@@ -1,12 +1,12 @@
 internal import CausewayWire
 
-/// Why a name has no addresses.
+/// The reason why no addresses were found for a name.
 package enum NameProblem: Error, Hashable, Sendable {
     case notFound
     /// No server answered in time. A later attempt may succeed.
     case timedOut
     case refused
-    /// The servers' hosts rejected the packets, because no program listens on the port.
+    /// The servers' hosts rejected the packets, because no program listens on the DNS port there.
     case connectionRefused
     case serverFailure
     /// There is no route to any server.
@@ -25,13 +25,13 @@ package enum NameProblem: Error, Hashable, Sendable {
     }
 }
 
-/// The failed queries of a lookup.
+/// Stores why the queries of a lookup failed.
 struct NameFailures: Sendable {
-    /// The failure to report; `nil` without failures.
+    /// The failure that the lookup reports. `nil` if no query has failed.
     private(set) var problem: NameProblem?
     private(set) var worstStatus: NameServiceOrder.Status = .notfound
 
-    /// Whether a query failed because of the servers, so that a query for the next name would fail too.
+    /// Whether a query failed because of the DNS servers. Then a query for the next name would fail too.
     var areOfServers: Bool { Self.isOfServers(problem) }
 
     private static func isOfServers(_ problem: NameProblem?) -> Bool {
@@ -40,8 +40,8 @@ struct NameFailures: Sendable {
 
     mutating func note(_ finding: DNSAnswer.Finding) {
         guard case .failed(let failure) = finding else { return }
-        // The answers for the two address families arrive in any order. So a failure of the servers, such as a timeout,
-        // takes precedence over other failures, even if another failure arrives later.
+        // The answers for IPv4 and IPv6 addresses arrive in any order. A failure of the DNS servers, such as a timeout,
+        // takes precedence over other failures. A later failure of another kind therefore does not replace it.
         if Self.isOfServers(NameProblem(failure)) || !areOfServers { problem = NameProblem(failure) }
         guard worstStatus != .tryagain else { return }
         worstStatus = [.timedOut, .connectionRefused, .truncated].contains(failure) ? .tryagain : .unavail

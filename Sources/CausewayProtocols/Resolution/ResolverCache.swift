@@ -9,10 +9,9 @@ package struct ResolverCache: Sendable {
     package struct Key: Hashable, Sendable {
         package var name: DNSName
         package var type: DNSRecordType
-        /// Keeps apart the answers for programs that must not see each other's queries.
+        /// Separates the cache entries of programs that must not see each other's queries.
         package var partition: UInt64
-        /// Keeps apart the answers to queries that are limited to certain interfaces; 0 for queries without such a
-        /// limit.
+        /// Separates the answers to queries that are limited to certain interfaces. 0 for queries without such a limit.
         package var scope: UInt64
 
         package init(_ name: DNSName, _ type: DNSRecordType, partition: UInt64 = 0, scope: UInt64 = 0) {
@@ -41,7 +40,7 @@ package struct ResolverCache: Sendable {
         }
     }
 
-    /// One half of the entries, with their size.
+    /// One half of the cache entries, with their total size.
     private struct Half: Sendable {
         private var entries: [Key: Entry] = [:]
         private(set) var byteCount = 0
@@ -83,7 +82,7 @@ package struct ResolverCache: Sendable {
 
     /// The maximum number of entries in each half.
     private let limit: Int
-    /// The maximum number of bytes in each half.
+    /// The maximum number of bytes in one half of the cache.
     private let byteLimit: Int
     private var recent = Half()
     private var older = Half()
@@ -103,7 +102,8 @@ package struct ResolverCache: Sendable {
     /// The approximate memory use in bytes.
     package var byteCount: Int { recent.byteCount + older.byteCount }
 
-    /// Returns the answer with its remaining time to live. Returns an expired answer only if `allowingExpired` is `true`.
+    /// Returns the cached answer with the rest of its time to live. An expired answer is returned only if
+    /// `allowingExpired` is `true`.
     package mutating func find(_ key: Key, allowingExpired: Bool = false, at now: Duration) -> Found? {
         guard let entry = wanted(key) else { return nil }
         let isExpired = entry.expires <= now
@@ -117,7 +117,7 @@ package struct ResolverCache: Sendable {
         return Found(answer: answer, isExpired: isExpired)
     }
 
-    /// Returns the entry and moves it to the recent half.
+    /// Returns the entry for a key. If the entry is in the older half, moves it to the recent half.
     private mutating func wanted(_ key: Key) -> Entry? {
         if let entry = recent[key] { return entry }
         guard !older.isEmpty, let entry = older.remove(key) else { return nil }
@@ -125,10 +125,10 @@ package struct ResolverCache: Sendable {
         return entry
     }
 
-    /// Stores an answer for its time to live. A failure is not stored and does not remove an older answer.
+    /// Stores an answer for its time to live. A failure is not stored, and it does not remove an older answer.
     ///
-    /// - Parameter count: The value of ``clearCount`` when the question was asked. If it has changed since, the answer
-    ///   is not stored. `nil` omits this check.
+    /// - Parameter count: The value of ``clearCount`` when the question was asked. If the value has changed since then,
+    ///   the answer is not stored. `nil` omits this check.
     package mutating func store(
         _ answer: DNSAnswer, for key: Key, unlessClearedSince count: Int? = nil, at now: Duration
     ) {
@@ -136,7 +136,7 @@ package struct ResolverCache: Sendable {
         switch answer.finding {
         case .failed: return
         case .noSuchName, .noSuchRecord:
-            // Remove the older answer even if the new answer must not be cached, because the older answer is no longer correct.
+            // The older answer is now wrong. Remove it, even if the new answer must not be cached.
             guard answer.timeToLive > .zero else {
                 remove(key)
                 return
@@ -145,7 +145,7 @@ package struct ResolverCache: Sendable {
         }
         remove(key)
         let entry = Entry(answer, for: key, expires: now + answer.timeToLive)
-        // Do not keep a large answer: a few large answers would displace all others.
+        // Do not keep a large answer in the cache, because a few large answers would displace all others.
         if entry.byteCount <= byteLimit / 4 { keep(entry, for: key) }
     }
 
@@ -155,14 +155,14 @@ package struct ResolverCache: Sendable {
         if recent.count >= limit { beginHalf() }
     }
 
-    /// Deletes the older half, and begins a new recent half.
+    /// Deletes the older half. The recent half becomes the older half, and an empty recent half begins.
     private mutating func beginHalf() {
         swap(&recent, &older)
         recent.removeAll()
     }
 
-    /// Removes an entry from both halves. An entry that ``wanted(_:)`` has just moved to the recent half can be in the
-    /// older half again: as soon as the recent half is full, it becomes the older half.
+    /// Removes an entry from both halves of the cache. An entry can be in both: ``wanted(_:)`` has moved it to the
+    /// recent half, but when the recent half is full, it becomes the older half.
     private mutating func remove(_ key: Key) {
         recent.remove(key)
         older.remove(key)

@@ -1,10 +1,10 @@
 /// Statistics about one DNS server. The statistics determine the query order and the time to wait for a response.
 struct ServerHealth: Sendable {
-    /// If a server has never answered, the next server is queried after this time.
+    /// How long to wait for a server that has never answered, before the next server is queried.
     static let firstPatience: Duration = .seconds(1)
     static let minimumPatience: Duration = .milliseconds(200)
-    /// If a server has not answered, then during this time it is queried only after all other servers. The time doubles
-    /// with each missing answer, up to the maximum.
+    /// If a server has not answered a query, then for this time it is queried only after all other servers. The time
+    /// doubles with each missing answer, up to the maximum.
     static let firstShunning: Duration = .seconds(5)
     static let longestShunning: Duration = .seconds(160)
 
@@ -24,15 +24,17 @@ struct ServerHealth: Sendable {
     private var changesCase = false
     private(set) var answersStreams = false
 
-    /// Whether to send names without random case. This is necessary if the server changes the case in its responses,
-    /// and has never answered over TCP. The client can then not rely on TCP to check a response whose case differs.
+    /// Whether to send names without random upper and lower case.
+    ///
+    /// This is necessary if the server changes the case in its responses and has never answered over TCP. Without TCP,
+    /// the client cannot check a response whose case differs.
     var needsPlainCase: Bool { changesCase && !answersStreams }
 
     func refusesExtensions(at now: Duration) -> Bool {
         lacksExtensions || dropsExtensionsUntil.map { $0 > now } ?? false
     }
 
-    /// Whether EDNS(0) may be the reason why the server does not answer.
+    /// Whether the server may be one that drops queries with EDNS(0).
     func mayDropExtensions(at now: Duration) -> Bool { !answersExtensions && !refusesExtensions(at: now) }
 
     mutating func answeredExtensions() { answersExtensions = true }
@@ -48,7 +50,7 @@ struct ServerHealth: Sendable {
     /// Returns how long to wait for this server before the next server is queried.
     func patience(atMost limit: Duration, round: Int) -> Duration {
         var patience = smoothedTime.map { max(Self.minimumPatience, $0 + variation * 4) } ?? Self.firstPatience
-        // If this server did not answer the latest query, do not wait long before the next server is queried.
+        // Query the next server sooner if this server did not answer the latest query.
         if failures > 0 { patience = min(patience, Self.minimumPatience * 2) }
         return min(limit, patience * (1 << min(round, 4)))
     }
@@ -57,7 +59,7 @@ struct ServerHealth: Sendable {
     mutating func answered(after time: Duration, over carrier: DNSCarrier) {
         failures = 0
         shunnedUntil = nil
-        // Do not use the time of an answer over TCP, because it includes the connection setup.
+        // Do not use the response time over TCP, because it includes the connection setup.
         guard carrier == .udp else {
             answersStreams = true
             return

@@ -14,8 +14,8 @@ struct ServerRanking: Sendable {
         health = health.filter { servers.contains($0.key) }
     }
 
-    /// Plans the attempts. Each server is tried once in each round. In a round, the servers that respond come first,
-    /// and the servers that recently did not respond come last. Both groups keep the servers' order.
+    /// Plans the order of the attempts. Each round tries every server once. Servers that respond come first in a round.
+    /// Servers that recently did not respond come last. Within both groups, the servers keep their order.
     mutating func makePlan(_ settings: ResolverConfiguration.Options, at now: Duration) -> DNSAttemptPlan {
         var order = servers
         if settings.rotates, order.count > 1 {
@@ -26,8 +26,8 @@ struct ServerRanking: Sendable {
         let (known, shunned) = (order.filter { !isShunned(health[$0]) }, order.filter { isShunned(health[$0]) })
         let (servers, rounds) = (known + shunned, max(1, settings.attempts))
         let plan = (0..<rounds).flatMap { round in servers.map { DNSAttempt(server: $0, round: round) } }
-        // After the first round, servers that never answered with EDNS get queries without EDNS. If only one round is
-        // configured, add a second attempt for these servers, unless they get queries without EDNS already.
+        // From the second round on, servers that never answered with EDNS get queries without EDNS. If only one round
+        // is configured, add a second attempt for these servers, unless they already get queries without EDNS.
         guard rounds == 1 else { return DNSAttemptPlan(plan) }
         let unknown = servers.filter { health[$0]?.mayDropExtensions(at: now) ?? true }
         return DNSAttemptPlan(plan + unknown.map { DNSAttempt(server: $0, round: 1, isSpare: true) })
@@ -60,13 +60,14 @@ struct ServerRanking: Sendable {
         health[server, default: ServerHealth()].wasSilent(at: now)
     }
 
-    /// Records that a message has no answer. The server counts as silent only if it had enough time to answer.
+    /// Records that the server did not answer a message. The server counts as silent only if it had enough time to
+    /// answer.
     mutating func leftUnanswered(_ server: DNSServer, since sentAt: Duration, timeout: Duration, at now: Duration) {
         guard now - sentAt >= patience(for: server, atMost: timeout, round: 0) else { return }
         wasSilent(server, at: now)
     }
 
-    /// Records an answer to a query with EDNS.
+    /// Records that the server answered a query with EDNS.
     mutating func answeredExtensions(_ server: DNSServer) {
         health[server, default: ServerHealth()].answeredExtensions()
     }

@@ -14,8 +14,8 @@ package struct ServiceTarget: Hashable, Sendable {
         self.host = host
     }
 
-    /// Creates a target from an SRV record. Returns `nil` if the record has another type, or if its target is the root, which means that
-    /// the service does not exist (RFC 2782).
+    /// Creates a target from an SRV record. Returns `nil` if the record has another type. Also returns `nil` if the
+    /// record's target is the root, which means that the service does not exist (RFC 2782).
     package init?(_ record: DNSRecord) {
         guard case .service(let priority, let weight, let port, let host) = record.data, !host.isRoot else {
             return nil
@@ -30,7 +30,8 @@ package struct ServiceTarget: Hashable, Sendable {
         while let minimum = rest.map(\.priority).min() {
             let candidates = rest.indices.filter { rest[$0].priority == minimum }
             let total = candidates.reduce(0) { $0 + Int(rest[$1].weight) }
-            // A host with weight zero is rarely first if other hosts have larger weights.
+            // The draw includes 0, so a host with weight 0 can also be first. This is rare if other hosts have larger
+            // weights.
             var draw = Int.random(in: 0...total, using: &random)
             let sorted = candidates.sorted { rest[$0].weight < rest[$1].weight }
             let chosen = sorted.first { index in

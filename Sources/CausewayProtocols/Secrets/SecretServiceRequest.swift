@@ -12,7 +12,7 @@ internal import CausewayWire
 package struct SecretServiceRequest: Sendable {
     package enum Operation: Equatable, Sendable {
         case read
-        /// Replaces the secret, or creates it in the default keyring. The new secret has at most
+        /// Replaces the stored secret. If there is none, creates it in the default keyring. The new secret has at most
         /// ``SecretServiceRequest/secretLimit`` bytes.
         case write([UInt8])
     }
@@ -21,7 +21,7 @@ package struct SecretServiceRequest: Sendable {
         /// The secret; `nil` if there is none.
         case secret([UInt8]?)
         case written
-        /// The secret cannot be read or written now. The text is the reason.
+        /// The secret cannot be read or written at the moment. The text is the reason.
         case unavailable(String)
     }
 
@@ -43,7 +43,7 @@ package struct SecretServiceRequest: Sendable {
     private var awaited: UInt32?
     private var owner = ""
     private var session = ""
-    /// The object path of the item that is read, or of the keyring in which the secret is stored.
+    /// The D-Bus object path of the item to read, or of the keyring in which to store the secret.
     private var place = ""
     /// The result; `nil` until the request has ended.
     package private(set) var outcome: Outcome?
@@ -142,7 +142,7 @@ package struct SecretServiceRequest: Sendable {
         }
     }
 
-    /// Handles the `SearchItems` reply: the unlocked items, then the locked items.
+    /// Handles the `SearchItems` reply, which contains the unlocked items and then the locked items.
     private mutating func searched(_ body: [DBusValue]) {
         guard body.count == 2 else { return failMalformed() }
         guard let item = body[0].elements.first?.text else {
@@ -190,8 +190,8 @@ package struct SecretServiceRequest: Sendable {
             .boolean(true))
     }
 
-    /// Handles the `CreateItem` reply: the item, and a prompt that the user would have to answer first. `/` means that
-    /// there is no prompt.
+    /// Handles the reply to `CreateItem`. The reply contains the item and the path of a prompt. The user would have to
+    /// answer the prompt first. If the path is `/`, there is no prompt.
     private mutating func stored(_ body: [DBusValue]) {
         guard body.count == 2, let prompt = body[1].text else { return failMalformed() }
         if prompt == "/" { outcome = .written } else { fail("the keyring asks for a password") }

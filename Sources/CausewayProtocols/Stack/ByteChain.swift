@@ -1,9 +1,9 @@
 internal import DequeModule
 
-/// A byte queue that stores the appended arrays themselves. Appending and removing bytes copies only small pieces.
+/// A queue of bytes that keeps the appended arrays. Appending or removing bytes copies only small pieces.
 ///
-/// Pieces shorter than ``coalescedLength`` are copied to the end of the newest array, so that the queue does not store
-/// one array for each byte if a peer sends single bytes.
+/// A piece shorter than ``coalescedLength`` is copied to the end of the newest array. So if a peer sends single bytes,
+/// the queue does not store an array for each byte.
 package struct ByteChain: Sendable {
     /// The minimum length in bytes for a piece to be kept without a copy.
     package static let coalescedLength = 512
@@ -80,8 +80,8 @@ package struct ByteChain: Sendable {
         let wanted = min(limit, count)
         while first.count < wanted, var next = pieces.popFirst() {
             let missing = wanted - first.count
-            // From a large piece, take only the bytes that `first` still needs, so that the rest of the piece is not
-            // copied.
+            // If the next piece is large, take only the bytes that `first` still needs. This avoids a copy of the rest
+            // of that piece.
             if next.count > max(missing, Self.gatheredLength) {
                 first.append(contentsOf: next.prefix(missing))
                 next.removeFirst(missing)

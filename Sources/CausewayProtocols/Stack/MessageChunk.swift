@@ -7,24 +7,25 @@ package protocol StageMetadata: Sendable {}
 /// A byte stream is one message that ends with the stream. A message may consist of several chunks. Each chunk has the
 /// message's metadata, and only the message's final chunk ends the message.
 package struct MessageChunk: Sendable {
-    /// How a chunk relates to the messages before and after it.
+    /// What a chunk means for the messages before and after it.
     package enum Kind: Sendable {
         /// Part of a message.
         case content
         /// A protocol's control message. It may come between two chunks of another message.
         case control
-        /// A control message after which no more messages follow. If it comes between two chunks of another message,
-        /// that message is never completed.
+        /// The final control message, which no message follows. If it comes between two chunks of another message, that
+        /// message is never completed.
         case closing
     }
 
     package var bytes: ByteChain
-    /// In a message to send: the metadata for all protocols; each protocol uses only its own. In a received message:
-    /// metadata from the protocol that delivers the chunk, then from the protocols below it.
+    /// The metadata of the protocols. In a message to send, each protocol uses only its own metadata. In a received
+    /// message, the protocol that delivers the chunk comes first, and the protocols below it follow.
     package var metadata: [any StageMetadata]
     package var endsMessage: Bool
-    /// Whether this is the last chunk in the sending or the receiving direction. If the last received chunk has
-    /// ``endsMessage`` set to `false`, the last message is incomplete.
+    /// Whether this is the last chunk in its direction, sending or receiving.
+    ///
+    /// If ``endsMessage`` of the last received chunk is `false`, the last message is incomplete.
     package var isFinal: Bool
     package var kind = Kind.content
 
@@ -47,10 +48,11 @@ package struct MessageChunk: Sendable {
     /// A chunk without content that ends the sending or the receiving direction.
     package static var end: MessageChunk { MessageChunk(ByteChain(), isFinal: true) }
 
-    /// Whether the chunk only ends the sending or the receiving direction, and is not a message.
+    /// Whether the chunk carries no message, and only ends the sending or the receiving direction.
     package var isBareEnd: Bool { isFinal && bytes.isEmpty && metadata.isEmpty }
 
-    /// Returns a chunk with a copy of `bytes`, and with the metadata, flags and kind of this chunk.
+    /// Returns a new chunk that contains a copy of `bytes`. The metadata, the flags and the kind are those of this
+    /// chunk.
     package func holding(_ bytes: UnsafeRawBufferPointer) -> MessageChunk {
         var held = unsafe MessageChunk([UInt8](bytes), metadata: metadata, endsMessage: endsMessage, isFinal: isFinal)
         held.kind = kind
@@ -63,8 +65,8 @@ package struct MessageChunk: Sendable {
         return nil
     }
 
-    /// Removes at most `limit` bytes from the front and returns them as a chunk. The returned chunk ends the message
-    /// only if no bytes remain.
+    /// Removes up to `limit` bytes from the front of this chunk, and returns them as a new chunk. The new chunk ends
+    /// the message only if this chunk is then empty.
     package mutating func take(atMost limit: Int) -> MessageChunk {
         guard bytes.count > limit else {
             let whole = self
@@ -79,9 +81,10 @@ package struct MessageChunk: Sendable {
 
 /// A queue of chunks that counts their bytes.
 package struct MessageChunkQueue: Sendable {
-    /// The queue is full when it has this many chunks, however few bytes they have.
+    /// The maximum number of chunks in the queue. With this many chunks, the queue is full even if they contain few
+    /// bytes.
     package static let chunkLimit = 1024
-    /// The queue is full when its chunks have this many bytes.
+    /// The number of bytes at which the queue is full.
     package static let byteLimit = 64 << 10
 
     private var chunks = InlineFirstQueue<MessageChunk>()

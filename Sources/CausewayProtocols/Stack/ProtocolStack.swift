@@ -9,7 +9,7 @@ package import CausewayTypes
 /// After each method call, the owner calls ``nextEvent(at:)`` until it returns `nil`, sends the chunks from
 /// ``nextOutbound(atMost:at:)``, and reads ``deadline``. The stack reports its end once, as an event.
 package struct ProtocolStack: Sendable {
-    /// Identifies a stage during its lifetime, even if other stages are inserted.
+    /// Identifies a stage as long as the stage exists. The identifier stays the same when other stages are inserted.
     package struct StageID: Hashable, Sendable {
         private let number: Int
 
@@ -17,11 +17,12 @@ package struct ProtocolStack: Sendable {
     }
 
     package enum Event: Sendable {
-        /// All handshakes are complete: messages can be sent and received.
+        /// All handshakes are complete. Messages can now be sent and received.
         case ready
-        /// A stage needs an answer to continue, or reports something.
+        /// An event that one stage reports. If the event is a question, the stage waits for the answer.
         case stage(StageID, any StageEvent)
-        /// The stack has failed. Send the remaining chunks from ``ProtocolStack/nextOutbound(atMost:at:)`` before you close the transport.
+        /// The stack has failed. Send the chunks that ``ProtocolStack/nextOutbound(atMost:at:)`` still returns. Then
+        /// close the transport.
         case failed(Failure)
         /// All stages have closed, after ``ProtocolStack/close(at:)``.
         case closed
@@ -29,11 +30,15 @@ package struct ProtocolStack: Sendable {
 
     private var stages: StageList
     private var life = StackLifecycle()
-    /// The kinds of output that the stages may have, for example events or content to send. Until the stack's state
-    /// changes, the stages have no output of another kind, so the stack need not query them for it.
+    /// The kinds of output that the stages may have now, such as events or content to send.
+    ///
+    /// All other kinds of output are impossible until the stack's state changes. So the stack need not ask the stages
+    /// for them.
     private var pendingFlags = StagePendingFlags(hasFailed: false)
 
-    /// - Parameter stages: The stages from bottom to top; at least one.
+    /// Creates a stack.
+    ///
+    /// - Parameter stages: The stages, from the one nearest to the transport upward. There is at least one.
     package init(_ stages: [any ProtocolStage]) { self.stages = StageList(stages) }
 
     /// Stage identifiers from bottom to top.
@@ -59,13 +64,14 @@ package struct ProtocolStack: Sendable {
         settle(at: now)
     }
 
-    /// Adds content to the handshake (early data, TLS 0-RTT). The peer may receive this content twice, so it must be idempotent. Call this
-    /// method before ``start(at:)``.
+    /// Adds content to the handshake as early data (TLS 0-RTT). The peer may receive this content twice, so the content
+    /// must be idempotent. Call this method before ``start(at:)``.
     ///
-    /// - Returns: Whether the stack accepted the content. If the result is `false`, send the content after the handshake.
+    /// - Returns: Whether the stack accepted the content. If the result is `false`, send the content after the
+    ///   handshake.
     package mutating func sendEarly(_ bytes: [UInt8]) -> Bool {
-        // The early content goes directly to the lowest stage. If there were another protocol above, that protocol
-        // would have to process the content first.
+        // Early content goes directly to the lowest stage. If there were a second stage above it, that stage would have
+        // to process the content first.
         guard !life.wasStarted, stages.count == 1 else { return false }
         return stages.bottom.sendEarly(bytes)
     }
@@ -107,7 +113,7 @@ package struct ProtocolStack: Sendable {
         return copy.lookForWakeUp()
     }
 
-    /// Computes ``deadline`` without copying the stack. There is no deadline after the stack has ended: otherwise the
+    /// Computes ``deadline`` without copying the stack. There is no deadline after the stack has ended. Otherwise the
     /// timers of stages below a failed stage would fire until the owner releases the stack.
     package mutating func lookForWakeUp() -> Duration? {
         guard !life.hasEnded, pendingFlags.mayHaveWakeUp else { return nil }
@@ -134,7 +140,7 @@ package struct ProtocolStack: Sendable {
         return result
     }
 
-    /// Continues after ``withStage(_:as:_:)`` has changed a stage.
+    /// Continues to run the protocol stack after ``withStage(_:as:_:)`` has changed a stage.
     package mutating func resume(at now: Duration) { settle(at: now) }
 
     /// Inserts a new stage above an existing stage that is not ready yet.
@@ -156,8 +162,9 @@ package struct ProtocolStack: Sendable {
         settle(at: now)
     }
 
-    /// Ends the stack immediately, for example after a transport failure. Handle the stages' events after this call as
-    /// well: for example, a framer stage then requests its final call, in which the program releases resources.
+    /// Ends the stack immediately, for example after a transport failure. After this call, continue to handle the
+    /// stages' events. For example, a framer stage still requests its final call, in which the program releases
+    /// resources.
     package mutating func abort(_ failure: Failure) {
         life.failed(failure)
         stages.abort(failure)
@@ -176,8 +183,10 @@ package struct ProtocolStack: Sendable {
         return isPlain ? observePlain(at: now) : stages.settle(&life, at: now)
     }
 
-    /// Checks a stack of one stage for a failure. If there is none, records which kinds of output the stage may have,
-    /// for example events or content. One stage alone has no content to pass to another stage.
+    /// Checks whether the only stage of a stack has failed. If not, records which kinds of output the stage may have,
+    /// for example events or content.
+    ///
+    /// This shortcut is for a stack with one stage, where no content passes from stage to stage.
     private mutating func observePlain(at now: Duration) -> Bool {
         let flags = stages.bottom.pendingFlags
         guard !flags.hasFailed else { return stages.observe(&life, at: now) }
@@ -186,7 +195,7 @@ package struct ProtocolStack: Sendable {
         return false
     }
 
-    /// Assumes that the stages may have output of every kind. Called after each change of a stage.
+    /// Makes the stack query all stages for output again. Called after each change of a stage.
     private mutating func queryAllAgain() { pendingFlags = StagePendingFlags(hasFailed: false) }
 }
 
@@ -233,8 +242,8 @@ extension ProtocolStack {
         return count
     }
 
-    /// Removes and returns a chunk for the program, with at most `limit` bytes. After a failure the stack still delivers the messages that
-    /// were complete before the failure.
+    /// Removes and returns the next chunk for the program, with at most `limit` bytes. After a failure, the stack still
+    /// delivers the messages that were complete before the failure.
     package mutating func nextInbound(atMost limit: Int = .max, at now: Duration) -> MessageChunk? {
         guard life.deliversContent, pendingFlags.mayHaveInbound else { return nil }
         let chunk = stages.top.nextInbound(atMost: limit)
@@ -254,8 +263,8 @@ extension ProtocolStack {
         life.isReady ? stages.top.outboundRoom : 0
     }
 
-    /// Sends a chunk. The stack accepts a whole chunk even if the chunk exceeds ``outboundRoom``. The stack accepts no
-    /// chunk before it is ready, or after the stack or its top stage has begun to close.
+    /// Sends a chunk. The stack accepts a whole chunk, even if it is larger than ``outboundRoom``. The stack accepts no
+    /// chunk before it is ready. It also accepts none after the stack or its top stage has begun to close.
     ///
     /// - Returns: Whether the stack accepted the chunk. After closing has begun, no later call succeeds either.
     @discardableResult
@@ -266,8 +275,8 @@ extension ProtocolStack {
         return isTaken
     }
 
-    /// Sends bytes that are valid only during the call. `envelope` is a chunk without bytes. It has the metadata and
-    /// the flags for the bytes.
+    /// Sends bytes that are valid only during the call. `envelope` is a chunk without bytes, which has the metadata and
+    /// the flags for these bytes.
     @discardableResult
     package mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: MessageChunk, at now: Duration) -> Bool
     {

@@ -6,12 +6,12 @@ package protocol StageEvent: Sendable {}
 
 /// A stage's state.
 package enum StageStatus: Equatable, Sendable {
-    /// The stage below is not ready.
+    /// The protocol below is not ready yet.
     case idle
     /// The handshake is in progress. The stage accepts no content from above.
     case opening
     case ready
-    /// The closing message was sent, and the stage has no more output.
+    /// The stage has sent its closing message, and has no more output.
     case closed
     case failed(Failure)
 }
@@ -47,7 +47,8 @@ package struct StagePendingFlags: Sendable {
 /// discards its input. All times are durations since one fixed instant.
 package protocol ProtocolStage: Sendable {
     var status: StageStatus { mutating get }
-    /// The flags for all kinds of output, in one query. The stack reads this property after every call.
+    /// The flags for all kinds of output that are pending. One query returns all flags. The stack reads this property
+    /// after every call.
     var pendingFlags: StagePendingFlags { mutating get }
 
     /// Adds content to the handshake (early data, TLS 0-RTT). The peer may receive this content twice, so it must be idempotent. The stack
@@ -59,8 +60,8 @@ package protocol ProtocolStage: Sendable {
     /// Begins the handshake. The stack calls this method once, when the stage below is ready.
     mutating func start(at now: Duration)
 
-    /// Whether the handshake is waiting for a message from the peer, and not for an answer from the code that runs the
-    /// stack.
+    /// Whether the handshake waits for a message from the peer. `false` if it waits for an answer from the code that
+    /// runs the stack.
     var awaitsPeer: Bool { get }
 
     /// The number of bytes that the stage accepts from below now. If the number is 0, the stack passes nothing. If it is above 0,
@@ -70,11 +71,11 @@ package protocol ProtocolStage: Sendable {
     mutating func receive(_ chunk: MessageChunk, at now: Duration)
     /// Receives stream bytes from below. `bytes` is valid only during the call.
     mutating func receive(lent bytes: UnsafeRawBufferPointer, at now: Duration)
-    /// Receives stream bytes from below, and writes the resulting content for the stage above to `room`. The stage
-    /// keeps content that does not fit.
+    /// Receives stream bytes from the stage below. Writes the resulting content into the buffer `room`, for the stage
+    /// above. The stage keeps content that does not fit.
     ///
-    /// - Returns: The number of bytes written to `room`; `nil` if the stage must first report an event or deliver other content. If the
-    ///   result is `nil`, the stage has not consumed the bytes.
+    /// - Returns: The number of bytes written to `room`. `nil` if the stage has not consumed the bytes, because it must
+    ///   first report an event or deliver other content.
     mutating func receive(
         lent bytes: UnsafeRawBufferPointer, into room: UnsafeMutableRawBufferPointer, at now: Duration
     ) -> Int?
@@ -83,8 +84,8 @@ package protocol ProtocolStage: Sendable {
 
     /// Whether the stage accepts content from above. The value is `false` after the stage has sent a closing message.
     var takesContent: Bool { mutating get }
-    /// The number of bytes that the stage accepts from above now. If the number is above 0, ``send(_:at:)`` accepts any number of bytes, so
-    /// that messages are not split.
+    /// The number of bytes that the stage now accepts from above. This is no limit for a single message: while the
+    /// number is above 0, ``send(_:at:)`` accepts a message of any length. So messages are not split.
     var outboundRoom: Int { mutating get }
     /// Receives a chunk from above.
     ///
@@ -96,10 +97,13 @@ package protocol ProtocolStage: Sendable {
     /// - Parameter envelope: A chunk without bytes, with the metadata and the flags for the bytes.
     @discardableResult
     mutating func send(lent bytes: UnsafeRawBufferPointer, in envelope: MessageChunk, at now: Duration) -> Bool
-    /// Removes and returns a chunk for the stage below. The chunk may exceed `limit` if a part cannot be split, such as a frame header.
+    /// Removes and returns the next chunk for the stage below. The chunk may exceed `limit` bytes if it contains a part
+    /// that cannot be split, such as a frame header.
     mutating func nextOutbound(atMost limit: Int) -> MessageChunk?
-    /// Writes the pending output for the stage below to `room`. Writes nothing if the output does not fit, or if it is
-    /// not ready as stream bytes, for example because it includes the end of the stream.
+    /// Writes the pending output for the stage below into the buffer `room`.
+    ///
+    /// It writes nothing if the output does not fit. It also writes nothing if the output is more than plain stream
+    /// bytes, for example if it includes the end of the stream.
     ///
     /// - Returns: The number of bytes written to `room`. If the number is 0, call ``nextOutbound(atMost:)``, which may
     ///   still return a chunk.
@@ -117,14 +121,15 @@ package protocol ProtocolStage: Sendable {
     /// Whether the stage has sent its closing message after ``close(at:)`` and is waiting for the peer's closing
     /// message.
     var awaitsGoodbye: Bool { get }
-    /// Ends the stage because the connection is over. The stage sends nothing more. It may still deliver content that
-    /// it received earlier, and events. For example, a framer stage requests a final call in which the program releases
-    /// resources.
+    /// Ends the stage because the connection is over. The stage sends nothing more. It may still deliver events, and
+    /// content that it received earlier. For example, a framer stage requests a final call in which the program
+    /// releases resources.
     mutating func abort(_ failure: Failure)
 }
 
 extension ProtocolStage {
-    /// If a stage buffers this number of bytes in one direction, it accepts no more bytes in that direction.
+    /// The maximum number of bytes that a stage buffers in one direction. At this number, the stage accepts no more
+    /// bytes in that direction.
     package static var bufferLimit: Int { MessageChunkQueue.byteLimit }
 
     package var pendingFlags: StagePendingFlags {

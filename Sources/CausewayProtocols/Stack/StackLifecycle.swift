@@ -26,24 +26,25 @@ struct StackLifecycle: Sendable {
     private var phase = Phase.opening
     private(set) var wasStarted = false
     private var wasReady = false
-    /// The index of the lowest closing stage. This stage and all stages above it deliver and accept no content.
+    /// The index of the lowest stage that is closing. No stage from this one upwards delivers or accepts content.
     private(set) var closing: Int?
     private var pendingEvent: PendingEvent?
 
-    /// Whether a handshake is incomplete. This can also be the case while the stack is closing.
+    /// Whether a handshake in the stack is incomplete. This can also be so while the stack is closing.
     var hasPendingHandshakes: Bool { phase == .opening }
     var isOpening: Bool { phase == .opening && closing == nil }
     var isReady: Bool { phase == .ready && closing == nil }
     var isClosing: Bool { closing != nil }
     var hasEnded: Bool { phase == .ended }
-    /// Whether the program gets received content. After a failure it still gets the messages that were complete before.
+    /// Whether received content is delivered to the program. After a failure, the program still receives the messages
+    /// that were already complete.
     var deliversContent: Bool { isReady || (phase == .ended && wasReady && closing == nil) }
     var hasEvent: Bool { pendingEvent != nil }
 
     mutating func takeEvent() -> ProtocolStack.Event? { pendingEvent.take()?.event }
 
-    /// Records that the stack was started. Returns whether the handshakes can begin: `false` if the stack was started
-    /// before.
+    /// Records that the stack was started. Returns `true` the first time, and the handshakes can begin. Returns `false`
+    /// if the stack was started before.
     mutating func start() -> Bool {
         guard !wasStarted else { return false }
         wasStarted = true
@@ -57,7 +58,7 @@ struct StackLifecycle: Sendable {
         pendingEvent = .ready
     }
 
-    /// Reports that the stack has failed. The failure replaces a state change that was not reported yet.
+    /// Records that the stack has failed. If a state change was not reported yet, the failure replaces it.
     mutating func failed(_ failure: Failure) {
         guard phase != .ended else { return }
         phase = .ended
@@ -72,8 +73,9 @@ struct StackLifecycle: Sendable {
         return true
     }
 
-    /// Returns the index of the next stage to close; `nil` if the stack is not closing. If no stage is left, this
-    /// method also returns `nil` and reports that the stack has closed.
+    /// Returns the index of the next stage to close. Returns `nil` if the stack is not closing.
+    ///
+    /// If all stages are closed, the result is also `nil`, and the method reports that the stack has closed.
     mutating func nextClosing() -> Int? {
         guard let above = closing else { return nil }
         guard above > 0 else {

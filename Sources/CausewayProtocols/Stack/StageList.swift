@@ -1,7 +1,7 @@
 internal import CausewayTypes
 
-/// The stages of a stack from bottom to top. The list measures how long the handshakes take, and moves content between
-/// the stages.
+/// The stages of a protocol stack, ordered from bottom to top. Moves content between the stages, and measures how long
+/// the handshakes take.
 struct StageList: Sendable {
     private struct Entry: Sendable {
         let id: ProtocolStack.StageID
@@ -22,13 +22,13 @@ struct StageList: Sendable {
 
     var count: Int { entries.count }
     var ids: [ProtocolStack.StageID] { entries.map(\.id) }
-    /// The stage next to the transport. A change is made in place, because a copy of the stage would have to copy its
+    /// The stage next to the transport. Callers change it in place, because a copy of the stage would also copy its
     /// buffers.
     var bottom: any ProtocolStage {
         get { entries[0].stage }
         @inline(__always) _modify { yield &entries[0].stage }
     }
-    /// The stage next to the program. A change is made in place, as for ``bottom``.
+    /// The stage at the top, next to the program. Changes are made in place, as for ``bottom``.
     var top: any ProtocolStage {
         get { entries[entries.count - 1].stage }
         @inline(__always) _modify { yield &entries[entries.count - 1].stage }
@@ -85,8 +85,8 @@ struct StageList: Sendable {
         guard let index = entries.firstIndex(where: { $0.id == id }), var stage = entries[index].stage as? Stage else {
             return nil
         }
-        // Remove the stage from the array before changing it. Otherwise there would be two references to the stage, and a change would copy
-        // its buffers.
+        // Take the stage out of the array before the change. If the array kept a second reference to the stage, each
+        // change would copy the stage's buffers.
         entries[index].stage = VacantStage()
         defer { entries[index].stage = stage }
         return body(&stage)
@@ -109,7 +109,7 @@ struct StageList: Sendable {
 
     // MARK: Settling
 
-    /// Moves content between the stages, and starts and closes stages, until nothing changes.
+    /// Moves content between the stages, starts stages and closes stages. Repeats this until nothing changes.
     ///
     /// - Returns: Whether anything changed.
     mutating func settle(_ life: inout StackLifecycle, at now: Duration) -> Bool {
@@ -171,13 +171,14 @@ struct StageList: Sendable {
             while true {
                 let room = entries[index + 1].stage.inboundRoom
                 guard room > 0, let chunk = entries[index].stage.nextInbound(atMost: room) else { break }
-                // Do not pass control messages to the stage above, because they may come in the middle of a message.
+                // Pass only content to the stage above. A control message may arrive in the middle of a content
+                // message.
                 if chunk.kind == .content { entries[index + 1].stage.receive(chunk, at: now) }
                 moved = true
             }
         }
-        // After close() the program no longer reads. Discard the received content, so that it does not fill the stack
-        // before the peer's closing message arrives.
+        // After close(), the program reads no more content. So discard received content. Otherwise, it would fill the
+        // protocol stack before the peer's closing message arrives.
         if isClosing, let top = entries.indices.last {
             while entries[top].stage.nextInbound(atMost: .max) != nil { moved = true }
         }
@@ -197,15 +198,17 @@ struct StageList: Sendable {
         return moved
     }
 
-    /// Whether content may be moved down to the stage. After a stage has sent its closing message, it accepts no
-    /// content. The stage above then keeps the content, so that the program does not regard the content as sent. But if
-    /// the whole stack is closing, the content is moved down and discarded.
+    /// Whether content may move down to the stage at `index`.
+    ///
+    /// A stage that has sent its closing message accepts no more content. The stage above it then keeps the content,
+    /// and the program does not consider the content as sent. If the whole stack is closing, the content moves down and
+    /// is discarded.
     private mutating func mayCarryDown(to index: Int, isClosing: Bool) -> Bool {
         entries[index].stage.outboundRoom > 0 && (isClosing || entries[index].stage.takesContent)
     }
 }
 
-/// A placeholder for a stage while `withStage` changes it.
+/// Takes the place of a stage in the array while `withStage` changes that stage.
 private struct VacantStage: ProtocolStage {
     var status: StageStatus { .idle }
     var inboundRoom: Int { 0 }

@@ -4,7 +4,7 @@
 package struct TLVHeader: Equatable, Sendable {
     /// The type's width in bytes; 0 if the header has no type.
     package let typeWidth: Int
-    /// The length's width in bytes.
+    /// The width of the length field in bytes.
     package let lengthWidth: Int
 
     /// - Precondition: Both widths are at most 16; the length's width is at least 1.
@@ -31,6 +31,8 @@ package struct TLVHeader: Equatable, Sendable {
         return bytes
     }
 
+    /// Decodes a header.
+    ///
     /// - Parameter bytes: At least ``byteCount`` bytes.
     /// - Returns: `nil` if the type or the length is above `Int.max`.
     package func decode(_ bytes: ArraySlice<UInt8>) -> TLVMetadata? {

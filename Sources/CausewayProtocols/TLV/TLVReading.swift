@@ -1,6 +1,6 @@
 internal import CausewayTypes
 
-/// How a ``TLVStage`` encodes messages.
+/// The format in which a ``TLVStage`` encodes messages.
 struct TLVFormat: Sendable {
     let header: TLVHeader
     let carrier: TLVStage.Carrier
@@ -8,13 +8,13 @@ struct TLVFormat: Sendable {
     let limit: UInt64
 }
 
-/// The read side of a ``TLVStage``.
+/// The part of a ``TLVStage`` that decodes received messages. TLV stands for type, length and value.
 struct TLVReading: Sendable {
-    /// The message that is arriving.
+    /// The state of the message that is being received.
     private enum Message {
         /// The header has not arrived completely.
         case header
-        /// A value on a byte stream.
+        /// The value of a message on a byte stream.
         ///
         /// - Parameter remaining: The number of bytes that have not been delivered.
         case value(TLVMetadata, remaining: UInt64)
@@ -26,16 +26,17 @@ struct TLVReading: Sendable {
         case open
         /// The input has ended, but content may still wait for the stage above.
         case ended
-        /// The stage above has received the end of input.
+        /// The protocol above has been informed that the input has ended.
         case delivered
         /// The peer violated the protocol.
         case failed(Failure)
     }
 
-    /// On a byte stream: the bytes that have not been delivered. Otherwise: the parts of the message that is arriving.
+    /// Received content. On a byte stream, these are the bytes that have not been delivered. Otherwise, these are the
+    /// parts of the message that is arriving.
     private var bytes = ByteChain()
     private var message = Message.header
-    /// Complete messages that wait for the stage above. Unused over a byte stream.
+    /// Complete messages that the stage above has not taken yet. Not used if the transport is a byte stream.
     private var arrived = MessageChunkQueue()
     private var phase = Phase.open
 
@@ -91,7 +92,7 @@ struct TLVReading: Sendable {
         if case .ended = phase { true } else { false }
     }
 
-    /// Returns whether the stage above must get the end of input now.
+    /// Returns `true` once, when the stage above must get the end of input.
     private mutating func takeEnd() -> Bool {
         guard hasEnded else { return false }
         phase = .delivered
@@ -111,20 +112,22 @@ struct TLVReading: Sendable {
 // MARK: - Byte streams
 
 extension TLVReading {
-    /// Decodes the next header as soon as it has arrived. The stack checks for a failure after it has received bytes or
-    /// delivered content, and not while the stage has no content to deliver. So an error in the stream must be detected
-    /// at one of these two times.
+    /// Decodes the next header as soon as it has arrived. Also checks for errors in the stream.
+    ///
+    /// The stack looks for a failure only after it has received bytes or delivered content. While the stage has nothing
+    /// to deliver, the stack does not look. So this method must find an error at one of these two times.
     private mutating func lookAhead(_ format: TLVFormat) {
         if case .header = message, bytes.count >= format.header.byteCount {
             guard let metadata = takeHeader(format.header) else { return fail(.protocolViolation) }
             guard metadata.length <= format.limit else { return fail(.tooLong) }
             message = .value(metadata, remaining: metadata.length)
         }
-        // Fail if the stream's final message is truncated: otherwise the program would take it for a complete message.
+        // Fail if the stream's final message is truncated. Otherwise the program would take it for a complete message.
         if hasEnded, isCutOff { fail(.endedEarly) }
     }
 
-    /// Whether a message is incomplete, and none of the received bytes can be delivered any more.
+    /// Whether the rest of the current message is missing. The message is incomplete, and no received byte is left to
+    /// deliver.
     private var isCutOff: Bool {
         switch message {
         case .header, .skipped: !bytes.isEmpty
@@ -132,7 +135,7 @@ extension TLVReading {
         }
     }
 
-    /// Returns the next part of the current message; `nil` if no part is available.
+    /// Returns the next part of the current message's value. Returns `nil` if no part is available yet.
     private mutating func nextPart(atMost limit: Int, _ format: TLVFormat) -> MessageChunk? {
         guard case .value(let metadata, let remaining) = message else { return nil }
         let count = min(limit, bytes.count, Int(clamping: remaining))
@@ -149,8 +152,8 @@ extension TLVReading {
 // MARK: - Messages
 
 extension TLVReading {
-    /// Collects the parts of a message from the protocol below. Such a message must contain one type-length-value
-    /// message and nothing else.
+    /// Collects the parts of one message from the protocol below. The message must contain exactly one
+    /// type-length-value message.
     private mutating func gather(_ chunk: MessageChunk, _ format: TLVFormat) {
         switch message {
         case .skipped: break

@@ -1,6 +1,6 @@
 package import CausewayTypes
 
-/// The type and length from a message's header.
+/// The type and the length in the header of a message.
 package struct TLVMetadata: StageMetadata, Equatable {
     package var type: UInt64
     /// The message length in bytes, without the header. For sent messages the stage computes it.
@@ -12,7 +12,7 @@ package struct TLVMetadata: StageMetadata, Equatable {
     }
 }
 
-/// A stage for messages with a type and a length before each value.
+/// A stage for messages in which a type and a length precede each value.
 ///
 /// ```
 /// +------------------+--------------------+---------------------+
@@ -20,12 +20,14 @@ package struct TLVMetadata: StageMetadata, Equatable {
 /// +------------------+--------------------+---------------------+
 /// ```
 ///
-/// Type and length are in network byte order. The length does not include the header. Without a type (T = 0) the header
-/// is a plain length prefix. Over a byte stream a long message is delivered in parts. If the protocol below has
-/// messages, each of them must contain exactly one type-length-value message. Otherwise the stage drops the message if
-/// it is a datagram, and fails if the message comes from a reliable protocol.
+/// Type and length are in network byte order. The length does not include the header. Without a type (T = 0), the
+/// header is a plain length prefix.
+///
+/// Over a byte stream, a long message is delivered in parts. Over a protocol with messages, each message of that
+/// protocol must contain exactly one type-length-value message. The stage drops an invalid datagram. It fails if an
+/// invalid message comes from a reliable protocol.
 package struct TLVStage: ProtocolStage {
-    /// The protocol below.
+    /// The kind of protocol below this stage.
     package enum Carrier: Sendable {
         case stream
         /// A reliable protocol that delivers complete messages.
@@ -43,12 +45,14 @@ package struct TLVStage: ProtocolStage {
     private var reading = TLVReading()
     private var writing = TLVWriting()
 
-    /// The maximum message length in bytes if the message is delivered only when it is complete. This limits the memory
-    /// that a peer can occupy.
+    /// The maximum length in bytes of a message that is delivered as a whole. This limits the memory that a peer can
+    /// occupy.
     package static let messageLimit = 16 << 20
 
-    /// - Parameter limit: The maximum value length in bytes. If the protocol below has messages, ``messageLimit``
-    ///   applies as well.
+    /// Creates a stage.
+    ///
+    /// - Parameter limit: The maximum length of a value in bytes. If the protocol below transports messages, the limit
+    ///   ``messageLimit`` applies too.
     package init(_ header: TLVHeader, over carrier: Carrier, limit: Int = .max) {
         let bound = carrier == .stream ? limit : min(limit, Self.messageLimit)
         format = TLVFormat(

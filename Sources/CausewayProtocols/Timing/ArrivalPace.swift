@@ -3,25 +3,28 @@ internal import CausewayTypes
 /// Decides when to read a socket that receives many datagrams, so that each wake-up of the thread handles several
 /// datagrams.
 ///
-/// A wake-up costs at least as much as ten receive calls. If datagrams arrive one by one at short intervals, for
-/// example because the sender's network card does not coalesce them, the socket is not read at once, but a fraction of
-/// a millisecond after the first arrival. After a datagram was sent over the socket, arriving datagrams are again read
-/// at once. Otherwise this delay would slow down peers that exchange requests and replies over the socket.
+/// A wake-up costs at least as much as ten receive calls. Datagrams may arrive one by one at short intervals, for
+/// example because the sender's network card does not coalesce them. The socket is then not read at once, but a
+/// fraction of a millisecond after the first arrival.
+///
+/// After a datagram was sent over the socket, arriving datagrams are again read at once. Otherwise this delay would
+/// slow down peers that exchange requests and replies over the socket.
 package struct ArrivalPace: Sendable {
     package enum Step: Equatable, Sendable {
         case read
-        /// Do not poll the socket; read it after this pause.
+        /// Do not poll the socket. Read from it again after this pause.
         case wait(Duration)
-        /// Poll the socket for the next arrival.
+        /// Wait until the socket reports the next arrival.
         case listen
     }
 
-    /// If a read returns fewer datagrams than this number, the read is not worth the cost of a wake-up.
+    /// If a read returns fewer datagrams than this number, it was not worth the cost of a wake-up.
     private static let fewDatagrams = 64
-    /// If fewer datagrams than this number arrive during a pause, the pause was useless.
+    /// The minimum number of datagrams that make a pause in reading useful. If fewer arrive during the pause, it was
+    /// useless.
     private static let uselessDatagrams = 4
-    /// If at least this many datagrams arrive during a pause in reading, the next pause follows at once, without
-    /// polling the socket. If fewer than twice this number arrive, the next pause is longer.
+    /// A pause in reading counts as successful if at least this many datagrams arrive during it. The next pause then
+    /// follows at once, without a poll of the socket. If fewer than twice this number arrive, the next pause is longer.
     private static let manyDatagrams = 64
     /// The maximum time between two reads that count as consecutive.
     private static let longestGap = Duration.microseconds(500)
@@ -61,7 +64,7 @@ package struct ArrivalPace: Sendable {
         return .listen
     }
 
-    /// Reports that a datagram was sent over the socket.
+    /// Records that a datagram was sent over the socket.
     package mutating func sent() { score = 0 }
 
     private mutating func lengthenPause() { pause = min(pause * 2, Self.pauses.longest) }

@@ -2,9 +2,9 @@ package import HeapModule
 
 /// A priority queue of timers. Each timer has an identifier for cancellation. The heap reads no clock.
 ///
-/// A cancelled timer's entry stays in the heap at first. If a large heap consists mostly of such entries, they are
-/// removed. The methods are inlinable because all timers of all event loops use them, and unspecialized generic code is
-/// slow.
+/// When a timer is cancelled, its entry stays in the heap at first. If a large heap consists mostly of such entries,
+/// they are removed. The methods are inlinable because all event loops use them for all timers, and unspecialized
+/// generic code is slow.
 package struct TimerHeap<Body>: ~Copyable {
     package typealias ID = UInt64
 
@@ -49,8 +49,10 @@ package struct TimerHeap<Body>: ~Copyable {
     }
 }
 
-/// An entry of ``TimerHeap``. The type is not nested in the generic heap: Swift would then have to look up the type's
-/// metadata for each type of timer body.
+/// A timer's entry in ``TimerHeap``: the timer's deadline and identifier.
+///
+/// This type is outside the generic heap type. Inside it, Swift would look up this type's metadata again for each type
+/// of timer body.
 @usableFromInline struct TimerEntry: Comparable {
     @usableFromInline var deadline: Duration
     @usableFromInline var id: UInt64

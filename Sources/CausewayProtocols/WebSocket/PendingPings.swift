@@ -1,6 +1,6 @@
 internal import DequeModule
 
-/// Pings waiting for their pongs.
+/// WebSocket pings that were sent and whose pongs have not arrived.
 struct PendingPings: Sendable {
     /// The maximum number of pending pings. It limits the memory used for a peer that never answers.
     static let limit = 1024
@@ -24,7 +24,7 @@ struct PendingPings: Sendable {
         return answered
     }
 
-    /// Records that a ping cannot be sent.
+    /// Records that the ping with this token was lost, because it could not be sent.
     mutating func lose(_ token: UInt64) { lost.append(token) }
 
     /// Records that none of the pending pings will get a pong.
@@ -33,7 +33,7 @@ struct PendingPings: Sendable {
         waiting = []
     }
 
-    /// Removes and returns the next token to report as lost.
+    /// Removes and returns the token of the next ping that must be reported as lost. Returns `nil` if there is none.
     mutating func nextLost() -> UInt64? { lost.popFirst() }
 
     var hasLost: Bool { !lost.isEmpty }

@@ -1,8 +1,8 @@
 /// The payloads for pongs to send, in the order of their pings.
 struct PongQueue: Sendable {
-    /// The maximum queue size in bytes. Each pong takes its payload size plus one byte for the length. The pongs for
-    /// all pings in one read always fit. If the queue is full, the oldest pongs are dropped, because a pong for the
-    /// latest ping is enough (RFC 6455 §5.5.3).
+    /// The maximum queue size in bytes. Each pong takes its payload size plus one byte for the length. All pongs for
+    /// the pings in one read fit into the queue. If the queue is full, the oldest pongs are dropped. This is permitted,
+    /// because a pong for the latest ping is enough (RFC 6455 §5.5.3).
     static let limit = 64 << 10
 
     /// The payloads, each after its length byte. The bytes before `start` have been removed from the queue.

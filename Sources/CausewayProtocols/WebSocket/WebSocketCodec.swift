@@ -5,18 +5,19 @@ package import CausewayWire
 package protocol WebSocketCodec: AnyObject, Sendable {
     /// Compresses message bytes.
     ///
-    /// - Parameter flushes: Whether to return all compressed bytes, at a byte boundary. The returned bytes then end
+    /// - Parameter flushes: Whether to return all compressed bytes, up to a byte boundary. The returned bytes then end
     ///   with 00 00 FF FF, unless there was nothing to compress since the previous flush.
     /// - Returns: `nil` if there is not enough memory.
     func compress(_ bytes: ArraySlice<UInt8>, flushes: Bool) -> [UInt8]?
-    /// Ends a sent message. Without context takeover, the codec discards its history.
+    /// Marks the end of a sent message. Without context takeover, the codec then discards its compression history.
     func endCompressing()
     /// Decompresses message bytes. Stops when the output reaches the limit, even if some bytes are not consumed yet.
     ///
     /// - Parameter limit: The maximum number of decompressed bytes.
     func decompress(_ bytes: ArraySlice<UInt8>, atMost limit: Int) -> WebSocketInflation
-    /// Ends a received message. Without context takeover, the codec discards its history. Returns whether the
-    /// compressed data was complete.
+    /// Ends the decompression of a received message. Returns whether its compressed data was complete.
+    ///
+    /// Without context takeover, the codec also discards its history.
     func endDecompressing() -> Bool
 }
 
@@ -25,9 +26,9 @@ package struct WebSocketInflation: Sendable {
     /// The number of consumed bytes.
     package var consumed: Int
     package var output: [UInt8]
-    /// Whether the output reached the limit, so that more output may follow without more input.
+    /// Whether the output has reached its limit. If so, the decompressor may produce more output without more input.
     package var isFull: Bool
-    /// Why the data after the output cannot be decompressed; `nil` if there is no error.
+    /// Why the data after `output` cannot be decompressed; `nil` if there is no error.
     package var problem: String?
 
     package init(consumed: Int, output: [UInt8], isFull: Bool, problem: String? = nil) {
@@ -40,8 +41,7 @@ package struct WebSocketInflation: Sendable {
 
 /// The compression that a WebSocket connection negotiates (permessage-deflate, RFC 7692 §5).
 package struct WebSocketCompression: Sendable {
-    /// The compression parameters. A client offers them to the server. A server uses them to restrict the client's
-    /// offer.
+    /// The compression parameters. A client offers them to the server. A server restricts the client's offer to them.
     package var parameters: MessageDeflate
     /// Whether the connection fails if the peer does not agree to the compression.
     package var isRequired: Bool
@@ -61,11 +61,11 @@ package struct WebSocketCompression: Sendable {
 /// The compressed bytes that the codec has not consumed yet: at most one received piece.
 struct InflatingInput: Sendable {
     private var bytes: ArraySlice<UInt8> = []
-    /// Whether the codec may have output without more input.
+    /// Whether the codec may produce output without further input.
     private var mayHaveOutput = false
     private var problem: String?
 
-    /// Whether more bytes are needed.
+    /// Whether all input has been decompressed, so that more bytes are needed.
     var isEmpty: Bool { bytes.isEmpty && !mayHaveOutput && problem == nil }
 
     /// Sets the compressed bytes to decompress next. Call this only if ``isEmpty`` is `true`.

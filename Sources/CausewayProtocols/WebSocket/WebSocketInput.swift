@@ -4,7 +4,7 @@ internal import CausewayWire
 struct WebSocketInput: Sendable {
     private var bytes = ByteChain()
     private var decoder: WebSocketMessageDecoder
-    /// Whether the peer ended the stream after these bytes.
+    /// Whether the stream has ended. No bytes follow the ones that have arrived.
     private(set) var hasEnded = false
 
     /// - Parameters:
@@ -48,7 +48,7 @@ struct WebSocketInput: Sendable {
         try decoder.next(from: &bytes, atMost: limit)
     }
 
-    /// Puts the unread rest of a piece back in front of the other received bytes.
+    /// Puts bytes that were not used back in front of the other received bytes.
     private mutating func putBack(_ piece: ArraySlice<UInt8>) {
         var all = ByteChain()
         all.append(piece)

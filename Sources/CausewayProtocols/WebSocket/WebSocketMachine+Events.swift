@@ -36,8 +36,8 @@ extension WebSocketMachine {
         case endedEarly
         /// The stream ended between two messages, without a close frame (RFC 6455 §7.1.4, §7.1.5).
         case endedUnclosed
-        /// This side ended the connection: it called ``WebSocketMachine/abort()``, or closed the connection before the
-        /// connection was open, or its compressor failed.
+        /// This side ended the connection. There are three possible reasons: it called ``WebSocketMachine/abort()``, it
+        /// closed the connection before the handshake was complete, or its compressor failed.
         case aborted
 
         /// A description of the failure, without a period.
@@ -59,10 +59,11 @@ extension WebSocketMachine {
         case requested(UpgradeRequest)
         /// The connection is open. The response is `nil` if the handshake was skipped.
         case opened(UpgradeResponse?)
-        /// Part of a text or binary message. A message has at least one part, and only the last part ends it.
+        /// Part of a text or binary message. Each message has one or more parts. `endsMessage` is `true` for the last
+        /// part.
         case content(WebSocketOpcode, ByteChain, endsMessage: Bool)
         case ping([UInt8])
-        /// A pong arrived, but it answers no ping that was sent with a token.
+        /// A pong arrived that answers no ping with a token.
         case pong([UInt8])
         /// The peer answered the ping that has this token, or answered a later ping.
         case pingAnswered(UInt64)

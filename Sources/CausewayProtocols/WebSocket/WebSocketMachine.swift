@@ -3,9 +3,11 @@ package import CausewayWire
 
 /// One side of a WebSocket connection (RFC 6455), over any byte stream.
 ///
-/// The owner passes received bytes to the machine, and takes events and bytes to send from the machine. Input is
-/// decoded only when the owner takes events, so ``inputRoom`` falls to 0 if the owner takes none. The owner is
-/// responsible for handshake timeouts. For any input, ``Event/ended(_:)`` comes exactly once, as the final event.
+/// The owner passes received bytes to the machine. It takes two things from the machine: events, and the bytes to send.
+/// The machine decodes input only when the owner takes events. If the owner takes none, ``inputRoom`` falls to 0.
+///
+/// The owner is responsible for handshake timeouts. For any input, ``Event/ended(_:)`` comes exactly once, as the final
+/// event.
 package struct WebSocketMachine: Sendable {
     enum Phase {
         case idle
@@ -27,7 +29,7 @@ package struct WebSocketMachine: Sendable {
     private var input: WebSocketInput
     private var output: WebSocketOutput
     private var pings = PendingPings()
-    /// Whether the program has sent the first part of a message, but not the last part.
+    /// Whether the program has begun to send a message but has not sent its last part.
     private var sendsMessage = false
     private(set) var sentClose = false
     private(set) var receivedClose = false
@@ -50,7 +52,7 @@ package struct WebSocketMachine: Sendable {
     package var hasEnded: Bool { phase == .ended }
     /// Whether the connection has ended and ``nextEvent(atMost:)`` has returned all events.
     package var isDrained: Bool { hasEnded && events.isEmpty && !pings.hasLost }
-    /// Whether the connection has ended and ``nextOutput(atMost:)`` has returned all output.
+    /// Whether the connection has ended, and all output was taken with ``nextOutput(atMost:)``.
     package var isFinished: Bool { hasEnded && !hasOutput }
     /// The number of bytes that the machine accepts now.
     package var inputRoom: Int {
@@ -138,7 +140,8 @@ extension WebSocketMachine {
 
     private mutating func accepted(_ response: UpgradeResponse) {
         guard response.deflate != nil || !upgrade.requiresCompression else {
-            // The handshake is complete, so a close frame tells the server why the connection fails.
+            // The opening handshake is complete. So this side sends a close frame, which tells the server why the
+            // connection fails.
             output.isHeld = false
             return fail(.handshake(.missingExtension))
         }
@@ -155,7 +158,7 @@ extension WebSocketMachine {
         events.append(.opened(response))
     }
 
-    /// Ends the connection because the handshake failed. A server first sends a response that refuses the request.
+    /// Ends the connection because the handshake failed. On a server, first sends a response that refuses the request.
     private mutating func refuse(_ error: UpgradeError) {
         if upgrade.isServer { output.append(raw: WebSocketUpgrade.refusal(error)) }
         end(.handshake(error))
@@ -174,7 +177,7 @@ extension WebSocketMachine {
     /// Records that the peer ended the stream. Call ``nextEvent(atMost:)`` afterwards.
     package mutating func inputEnded() { input.end() }
 
-    /// Records that the stream failed in both directions. An open connection sends nothing more, but the bytes received
+    /// Records that both directions of the stream failed. An open connection sends nothing more. The bytes received
     /// before the failure still become events.
     package mutating func streamFailed() {
         inputEnded()
@@ -183,13 +186,13 @@ extension WebSocketMachine {
         output.isHeld = true
     }
 
-    /// Decodes input until there is an event, and returns the event (RFC 6455 §6.2).
+    /// Decodes input until it finds an event, and returns this event (RFC 6455 §6.2).
     ///
-    /// - Parameter limit: The maximum number of content bytes in the event. If the limit is 0, the method returns only events without
-    ///   content.
+    /// - Parameter limit: The maximum number of content bytes in the event. If the limit is 0, the method returns only
+    ///   events without content.
     package mutating func nextEvent(atMost limit: Int = .max) -> Event? {
         while true {
-            // Report a lost ping first: the report must not wait until the program reads earlier content.
+            // Report lost pings before all other events. Other events may have to wait until the program reads content.
             if let token = nextLostPing() { return .pingLost(token) }
             if let event = events.popFirst() { return event }
             guard makesProgress(atMost: limit) else { return nil }
@@ -197,6 +200,7 @@ extension WebSocketMachine {
     }
 
     /// Removes and returns the token of a lost ping. The machine then reports no ``Event/pingLost(_:)`` for this ping.
+    /// Each lost ping is reported only once.
     package mutating func nextLostPing() -> UInt64? { pings.nextLost() }
 
     /// Decodes input or ends the connection. Both can add an event. Returns `false` if neither is possible now.
@@ -225,7 +229,8 @@ extension WebSocketMachine {
         return true
     }
 
-    /// Ends the connection if the peer has ended the stream. Called when no more input can be decoded.
+    /// Ends the connection if the peer has ended the stream. Called only when the remaining input cannot be decoded any
+    /// further.
     private mutating func endIfCutOff(atMost limit: Int) -> Bool {
         guard input.hasEnded, limit > 0 else { return false }
         end(sentClose ? nil : input.isBetweenMessages ? .endedUnclosed : .endedEarly)
@@ -259,8 +264,8 @@ extension WebSocketMachine {
         appendClose(WebSocketClosing(code: closing.code))
     }
 
-    /// Ends the connection after both peers have sent a close frame. The server ends the stream first (RFC 6455
-    /// §7.1.1); a client waits for this end.
+    /// Ends the connection after both peers have sent a close frame. The server ends the TCP stream first (RFC 6455
+    /// §7.1.1). A client waits until the server has ended the stream.
     private mutating func finishClosing() -> Bool {
         if !upgrade.isServer, !input.hasEnded { return false }
         end(nil)
@@ -324,7 +329,7 @@ extension WebSocketMachine {
         guard phase != .ended, !sentClose else { return }
         switch phase {
         case .open: appendClose(closing)
-        // There is no open connection to close.
+        // No connection is open yet, so there is nothing to close.
         case .idle, .opening, .deciding:
             output.removeWaiting()
             end(.aborted)
@@ -335,7 +340,7 @@ extension WebSocketMachine {
     /// Removes and returns the next bytes to send: at most `limit` payload bytes, plus a frame header.
     package mutating func nextOutput(atMost limit: Int = .max) -> ByteChain? {
         let bytes = output.next(atMost: limit)
-        // The compressor has failed, so the connection cannot continue.
+        // If the compressor has failed, abort: the connection cannot continue.
         if output.hasFailed { abort() }
         return bytes
     }

@@ -11,15 +11,16 @@ struct WebSocketMessageDecoder: Sendable {
         var header: WebSocketFrameHeader
         /// The number of payload bytes decoded so far.
         var taken = 0
-        /// Whether the decoder has added the bytes 00 00 FF FF. The sender removed them from the end of the compressed
+        /// Whether the decoder has added the bytes 00 00 FF FF, which the sender removed from the end of the compressed
         /// message.
         var isCompleted = false
     }
 
     private struct Message {
         var opcode: WebSocketOpcode
-        /// The message's size in bytes, as far as it is known: the sum of the payload lengths in the frame headers read
-        /// so far. For a compressed message, it is the number of bytes decompressed so far.
+        /// The message size that is known so far, in bytes. For an uncompressed message, this is the sum of the payload
+        /// lengths in the frame headers read so far. For a compressed message, it is the number of bytes decompressed
+        /// so far.
         var length = 0
         var isCompressed = false
         var text = UTF8Validator()
@@ -135,8 +136,10 @@ extension WebSocketMessageDecoder {
     /// The end of a DEFLATE flush. Senders remove it from each message (RFC 7692 §7.2.2).
     static let flushMark: [UInt8] = [0, 0, 0xFF, 0xFF]
 
-    /// Decompresses the next part of the current frame's payload. A `nil` result has two meanings: if `frame` is still
-    /// set, more input is needed; otherwise a fragment has ended that is not the message's final fragment.
+    /// Decompresses the next part of the current frame's payload. Returns `nil` if more input is needed, or if a
+    /// fragment has ended.
+    ///
+    /// In the first case, `frame` is still set. In the second case, the fragment is not the message's final fragment.
     private mutating func takeCompressed(
         _ current: Frame, from input: inout ByteChain, atMost limit: Int
     ) throws(WebSocketMachine.Failure) -> Item? {
@@ -164,8 +167,8 @@ extension WebSocketMessageDecoder {
             frame = nil
             return content.isEmpty ? nil : .content(opcode, content, endsMessage: false)
         }
-        // The message is not complete: the output limit was reached before the decoder added the last bytes, 00 00 FF
-        // FF.
+        // If the decoder has not added the last bytes (00 00 FF FF) yet, the output limit was reached before. The
+        // message is then not complete.
         guard current.isCompleted else { return .content(opcode, content, endsMessage: false) }
         guard codec.endDecompressing() else { throw .protocolError("compressed data is incomplete") }
         guard opcode != .text || message?.text.isAtBoundary == true else { throw .invalidText }

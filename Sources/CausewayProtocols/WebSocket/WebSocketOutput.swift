@@ -8,8 +8,8 @@ internal import DequeModule
 struct WebSocketOutput: Sendable {
     /// The maximum number of payload bytes that one call masks and returns, if the frame is long.
     private static let chunkLength = 64 << 10
-    /// The number of message bytes that are compressed into one frame. If the codec returns no output for these bytes,
-    /// more bytes are compressed.
+    /// The number of message bytes to compress into one frame. If the codec returns no output for them, the next bytes
+    /// are compressed into the same frame.
     private static let compressedLength = 256 << 10
 
     private struct Waiting {
@@ -18,7 +18,7 @@ struct WebSocketOutput: Sendable {
         var endsMessage: Bool
         /// Whether the payload was compressed.
         var isEncoded = false
-        /// Whether the frame is the first in a compressed message.
+        /// Whether this is the first frame of a compressed message.
         var beginsCompressed = false
     }
 
@@ -71,8 +71,8 @@ struct WebSocketOutput: Sendable {
 
     mutating func reply(toPing payload: [UInt8]) { replies.append(payload) }
 
-    /// Discards frames that have not begun. Pongs are kept, because a ping that arrived before the peer's close frame
-    /// must still be answered (RFC 6455 §5.5.2).
+    /// Discards the frames of which no byte was sent. Pongs are kept: if a ping arrived before the peer's close frame,
+    /// it must still be answered (RFC 6455 §5.5.2).
     mutating func removeWaiting() {
         for frame in waiting { count -= frame.payload.count }
         waiting = []
@@ -135,7 +135,7 @@ struct WebSocketOutput: Sendable {
         return small(frame.payload, header)
     }
 
-    /// Encodes a small frame into one array.
+    /// Encodes a small frame: puts the header and the payload into one array.
     private mutating func small(_ payload: ByteChain, _ header: WebSocketFrameHeader) -> ByteChain {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(header.byteCount + payload.count)
@@ -150,8 +150,8 @@ struct WebSocketOutput: Sendable {
     /// Returns the next bytes from the frame in progress.
     private mutating func continueFrame(atMost limit: Int, after header: [UInt8]) -> ByteChain {
         var chunk = ByteChain(header)
-        // Move the frame out of the property. Otherwise, removing bytes from the frame's payload would copy the list of
-        // payload pieces.
+        // Move the frame out of the property. Otherwise there would be a second reference to the frame, and removing
+        // bytes would copy the list of payload pieces.
         guard var frame = current.take() else { return chunk }
         let wanted = min(limit, Self.chunkLength)
         var taken = 0
@@ -196,7 +196,7 @@ extension WebSocketOutput {
         return true
     }
 
-    /// Compresses and removes the beginning of a payload. Returns `nil` if the codec fails.
+    /// Removes the beginning of a payload, and returns it compressed. Returns `nil` if the codec fails.
     private static func compress(_ payload: inout ByteChain, _ codec: any WebSocketCodec) -> [UInt8]? {
         var encoded: [UInt8] = []
         var taken = 0
@@ -209,8 +209,10 @@ extension WebSocketOutput {
         return encoded
     }
 
-    /// Removes the bytes 00 00 FF FF, with which the codec ends a flush (RFC 7692 §7.2.1). If nothing remains, the
-    /// message ends with an empty block (RFC 7692 §7.2.3.6). Returns `false` if there are bytes, but without this end.
+    /// Removes the bytes 00 00 FF FF, which the compressor writes at the end of a flush (RFC 7692 §7.2.1). Returns
+    /// `false` if the input is not empty and does not end with these bytes.
+    ///
+    /// If no bytes remain, the message ends with an empty block (RFC 7692 §7.2.3.6).
     private static func removeFlushMark(from bytes: inout [UInt8]) -> Bool {
         let mark = WebSocketMessageDecoder.flushMark
         guard bytes.isEmpty || (bytes.count >= mark.count && bytes[(bytes.count - mark.count)...].elementsEqual(mark))

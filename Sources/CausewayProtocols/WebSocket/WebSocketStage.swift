@@ -4,10 +4,10 @@ package import CausewayWire
 /// A message's WebSocket metadata.
 package struct WebSocketMetadata: StageMetadata, Equatable {
     package var opcode: WebSocketOpcode
-    /// The code and reason for a close frame. If a close frame to send has no reason, the message's content becomes the
-    /// reason.
+    /// The code and reason of a close frame. If a close frame to send has no reason, the message's content is used as
+    /// the reason.
     package var closing: WebSocketClosing
-    /// A token for a ping to send. The event for the pong has the same token.
+    /// An identifier for a ping to send. The event for the matching pong has the same identifier.
     package var pingToken: UInt64?
 
     package init(opcode: WebSocketOpcode, closing: WebSocketClosing = WebSocketClosing(), pingToken: UInt64? = nil) {
@@ -19,7 +19,8 @@ package struct WebSocketMetadata: StageMetadata, Equatable {
 
 /// An event of a WebSocket stage: a request that needs an answer, or a notification.
 package enum WebSocketStageEvent: StageEvent {
-    /// A client requests an upgrade. Answer with ``WebSocketStage/respond(_:)``, then call ``ProtocolStack/resume(at:)``.
+    /// A client requests a WebSocket. Answer with ``WebSocketStage/respond(_:)``, then call
+    /// ``ProtocolStack/resume(at:)``.
     case requested(UpgradeRequest)
     case opened(UpgradeResponse?)
     case pingAnswered(UInt64)
@@ -43,7 +44,7 @@ package struct WebSocketStage: ProtocolStage {
     /// The progress of closing on this side.
     private enum ClosingPhase {
         case none
-        /// The program ended its sending direction, so a close frame is sent.
+        /// The program has ended its sending direction. This side then sends a close frame.
         case endOfContent
         case closing
     }
@@ -55,7 +56,7 @@ package struct WebSocketStage: ProtocolStage {
     private var farewell = ClosingPhase.none
     private var receivedEnd = false
     private var sentEnd = false
-    /// Content from the program for an incomplete control frame.
+    /// The content that the program has passed so far for a control frame that is not complete yet.
     private var control = ByteChain()
 
     package init(_ machine: WebSocketMachine) { self.machine = machine }
@@ -124,7 +125,7 @@ package struct WebSocketStage: ProtocolStage {
 
     package mutating func nextOutbound(atMost limit: Int) -> MessageChunk? {
         if let bytes = machine.nextOutput(atMost: limit) { return MessageChunk(bytes, endsMessage: false) }
-        // If the compressor has failed, the connection has just ended, and this must be reported.
+        // If the compressor failed in the call above, the WebSocket has now ended. Report its end.
         if machine.hasEnded { fill() }
         guard machine.isFinished, !sentEnd, limit > 0 else { return nil }
         sentEnd = true
@@ -144,10 +145,12 @@ package struct WebSocketStage: ProtocolStage {
     package mutating func abort(_ failure: CausewayTypes.Failure) {
         let isHangUp = failure.isHangUp && !isClosing
         if isHangUp, machine.isOpen {
-            // Deliver the messages that arrived before the failure. Unless a message is incomplete, then deliver the
-            // end of the receiving direction. Decode only part of the input now, because decompressed input can be a
-            // thousand times longer. The rest is decoded while the program reads. Pongs may be in this rest, so an
-            // unanswered ping is reported as lost only after all input is decoded.
+            // First deliver the messages that arrived before the failure. Then deliver the end of the input, unless a
+            // message is incomplete.
+            //
+            // Decode only a part of the input now, because decompressed input can be a thousand times longer. The rest
+            // is decoded later, while the program reads. That input may contain pongs. So a ping counts as lost only
+            // after all input was decoded.
             machine.streamFailed()
             while inbound.room > 0, let event = machine.nextEvent() { take(event) }
         } else {
@@ -159,7 +162,8 @@ package struct WebSocketStage: ProtocolStage {
     }
 
     private mutating func sendControl(_ metadata: WebSocketMetadata, _ chunk: MessageChunk) {
-        // Store no more bytes than a frame can hold: the machine does not send a longer payload, and truncates a longer close reason.
+        // Stop storing bytes when the payload is longer than a control frame can hold. The machine does not send such a
+        // payload, and it truncates such a close reason.
         if control.count <= WebSocketFrameHeader.maximumControlLength { control.append(chunk.bytes) }
         guard chunk.endsMessage else { return }
         let payload = control.bytes
@@ -174,7 +178,8 @@ package struct WebSocketStage: ProtocolStage {
         }
     }
 
-    /// Decodes up to the next part of a message, so that handshakes and control frames proceed even if the program does not read.
+    /// Decodes received bytes until the next part of a message. This also processes handshakes and control frames, even
+    /// if the program does not read.
     private mutating func fill() {
         while let token = machine.nextLostPing() { events.append(.pingLost(token)) }
         while inbound.isEmpty, let event = machine.nextEvent() { take(event) }

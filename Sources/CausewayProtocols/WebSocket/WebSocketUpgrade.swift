@@ -1,20 +1,21 @@
 internal import CausewayWire
 
-/// One side of the opening handshake (RFC 6455 §4.1, §4.2): the part of the peer's message that has been read, and the
-/// client's request.
+/// One side of the opening handshake (RFC 6455 §4.1, §4.2). Contains the part of the peer's message that has been read,
+/// and the client's request.
 struct WebSocketUpgrade: Sendable {
-    /// The meaning of the peer's message.
+    /// What the peer's handshake message means.
     enum Outcome {
         /// On a server: a client asks for the upgrade. ``answer(_:)`` ends the handshake.
         case requested(UpgradeRequest)
-        /// On a client: the server has accepted the upgrade.
+        /// On a client: the server has accepted the WebSocket upgrade.
         case accepted(UpgradeResponse)
     }
 
     let isServer: Bool
     private let compression: WebSocketCompression?
     private var head: HeadReader
-    /// The client's request; `nil` after the handshake. On a server it is `nil` until the request has been read.
+    /// The client's upgrade request. On a client, it is `nil` after the handshake. On a server, it is also `nil` until
+    /// the request has been read.
     private var request: UpgradeRequest?
 
     /// - Parameter compression: The compression to negotiate; `nil` for none.
@@ -81,13 +82,14 @@ struct WebSocketUpgrade: Sendable {
         return (response, try response.serialized(for: received))
     }
 
-    /// Returns the codec for the parameters from the server's answer; `nil` if messages are not compressed.
+    /// Returns a codec for the compression parameters in the server's answer. Returns `nil` if messages are not
+    /// compressed.
     func codec(_ agreed: MessageDeflate?) -> (any WebSocketCodec)? {
         guard let agreed, let compression else { return nil }
         return compression.makeCodec(agreed, isServer)
     }
 
-    /// Returns the response with which a server refuses a request because of `error`.
+    /// Returns the response that a server sends if it refuses a request because of `error`.
     static func refusal(_ error: UpgradeError) -> [UInt8] {
         (try? UpgradeResponse(refusing: error).serialized(for: nil)) ?? []
     }

@@ -2,16 +2,16 @@ package import CausewaySystem
 internal import Dispatch
 
 extension BonjourEngine {
-    /// The maximum time to wait at process exit until all goodbyes are sent. Sending is usually fast, but the loop's
-    /// thread may have to wait for the CPU.
+    /// The maximum time that process exit waits until all goodbye packets are sent. Sending is usually fast, but the
+    /// loop's thread may have to wait for the CPU.
     private static let farewellPatience: DispatchTimeInterval = .seconds(2)
 
-    /// Sends goodbyes when the process exits. Without them, other hosts keep the services in their caches for up to 75
-    /// minutes.
+    /// Sends goodbyes when the process exits. Without goodbyes, other hosts would keep the services in their caches for
+    /// up to 75 minutes.
     static let exitGoodbyes: Void = System.atExit { BonjourEngine.shared.farewell() }
 
-    /// Sends goodbyes for all services, including those just withdrawn, and returns when they are sent. Calls no
-    /// handlers.
+    /// Sends goodbyes for all services, including those that were just withdrawn. Returns when they are sent, and calls
+    /// no handlers.
     ///
     /// Blocks the calling thread for at most two seconds. Does not block if the caller is on the engine's loop.
     package func farewell() {
@@ -36,7 +36,7 @@ extension BonjourEngine {
         System.ignore(number)
         let source = DispatchSource.makeSignalSource(signal: number, queue: .global())
         source.setEventHandler {
-            // The handler retains the signal source, so that the source stays alive.
+            // The handler retains the signal source. Otherwise, the source would be released.
             withExtendedLifetime(source) { shared.farewell() }
             System.end(by: number)
         }

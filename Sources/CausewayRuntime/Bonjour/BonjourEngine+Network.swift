@@ -13,7 +13,7 @@ extension BonjourEngine {
         look()
     }
 
-    /// Stops monitoring the network and closes all links. Called when multicast DNS is no longer used.
+    /// Stops monitoring the network, and closes all multicast DNS links. Called when multicast DNS is no longer used.
     func rest() {
         if let timer = state.value.network?.retry { loop.cancel(timer) }
         state.value.network = nil
@@ -22,8 +22,9 @@ extension BonjourEngine {
         state.value.links = [:]
     }
 
-    /// Reads the network state on a separate loop, because the kernel may take some time. Then passes the snapshot to
-    /// ``adopt(_:)`` on the engine's loop.
+    /// Reads the network state on a separate loop, because the kernel may answer slowly.
+    ///
+    /// Passes the result to ``adopt(_:)`` on the engine's loop.
     private func look() {
         access.loop.execute {
             let snapshot = self.access.read()
@@ -31,8 +32,8 @@ extension BonjourEngine {
         }
     }
 
-    /// The time after which the network state is read again, if the kernel did not answer, or if there was no free
-    /// descriptor or no memory for a socket. No event reports when these are available again.
+    /// The delay before the network state is read again after a failure. Either the kernel did not answer, or there was
+    /// no free descriptor or no memory for a socket. No event reports when these are available again.
     private static let retryDelay: Duration = .seconds(1)
 
     private func lookLater() {
@@ -43,13 +44,15 @@ extension BonjourEngine {
         }
     }
 
-    /// Opens, updates and closes links so that they match the network.
+    /// Adapts the links to a network change: opens, updates and closes links.
     func adopt(_ snapshot: NetworkSnapshot) {
         if isIdle {
             guard let network = state.value.network else { return }
-            // An unused link only keeps cached records, which are useless on another network. So close all links if
-            // they are unused. Links that still send goodbyes are not closed, because a program may use them again;
-            // they are updated below.
+            // An unused link only keeps cached records. These records are useless on another network, so close all
+            // links if all of them are unused.
+            //
+            // A link that still sends goodbyes stays open, because a program may use it again. The code below updates
+            // such links.
             if network.restDue != nil { return rest() }
         }
         let usable = scope.interfaces.map { snapshot.interfaces(of: $0) } ?? snapshot.multicastInterfaces
@@ -62,19 +65,20 @@ extension BonjourEngine {
         for facts in usable {
             if !follow(facts) { lookLater() }
         }
-        // Two interfaces may be on one link. Each then receives the messages that this host sends over the other. To
-        // recognize these messages by their source addresses, every link needs all of this host's addresses, even if
-        // the link's own addresses stay the same.
+        // Two interfaces may be on one link. Each then receives the messages that this host sends over the other
+        // interface. A link recognizes such messages by their source addresses. So every link needs all addresses of
+        // this host, even if the link's own addresses stay the same.
         for link in state.value.links.values { link.hostAddresses = own }
-        // Perhaps a service's name was still being probed only on a link that is now gone. Then probing is complete,
+        // A service's name may have been in probing only on a link that is gone now. In that case, probing is complete,
         // and this must be reported.
         for id in state.value.advertising.keys { reportIfSettled(id) }
         state.value.network?.hasLooked = true
         settle()
     }
 
-    /// Opens an interface's link, or updates it. Returns `false` if a socket could not be opened for lack of resources,
-    /// so that the caller tries again later.
+    /// Opens the link for an interface, or updates it if it exists.
+    ///
+    /// Returns `false` if a socket could not be opened for lack of resources. The caller then tries again later.
     private func follow(_ facts: NetworkSnapshot.Interface) -> Bool {
         guard let link = state.value.links[facts.interface.index] else { return join(facts) }
         if link.adopt(facts, loop, self, by: access.open) {
@@ -104,8 +108,8 @@ extension BonjourEngine {
 
     private func registerEverything(on link: LinkDriver) {
         registerHost(on: link)
-        // Register the services in the order in which the program added them. If two services request the same name,
-        // the earlier service keeps it.
+        // Register the services in the order in which the program added them. If two services have the same name, the
+        // service that was added first keeps it.
         for id in state.value.advertising.keys.sorted(by: { $0.rawValue < $1.rawValue }) { register(id, on: link) }
         seekSleepProxies(on: link)
     }

@@ -10,7 +10,7 @@ extension BonjourEngine {
         return RecordSet(records.records + link.addressRecords(of: host))
     }
 
-    /// Updates the services with their own host names after this host's addresses on the link have changed.
+    /// Updates services that have their own host names. Called after this host's addresses on the link have changed.
     func updateOwnHosts(on link: LinkDriver) {
         for (id, advertising) in state.value.advertising
         where advertising.service.ownHost != nil && advertising.concerns(link) {

@@ -4,7 +4,8 @@ package import CausewayWire
 
 extension BonjourEngine {
     /// Registers arbitrary records on one interface until ``withdraw(_:_:)`` is called. The records form one
-    /// registration. The unique records among them, which only one host on the link may have, are probed together.
+    /// registration. Only one host on the link may have a unique record. The unique records in the registration are
+    /// probed together.
     ///
     /// - Parameter loss: Called with the conflicting name if another host already uses one of the names. All records
     ///   are then withdrawn.

@@ -24,13 +24,15 @@ extension BonjourEngine {
             rouse()
         }
         settle()
-        // The machine is about to sleep: send all messages now, without the rate limit.
+        // The machine is going to sleep. So send all waiting messages now, even if this exceeds the rate limit.
         if state.value.sleep.isAsleep { for link in state.value.links.values { link.flush(all: true) } }
     }
 
-    /// Repeats all queries, probes and announcements after sleep, because the links may have changed (RFC 6762 §8,
-    /// §10.3). Each call of ``settle()`` calls ``wakeUp()``. This call has no effect unless the machine has slept for
-    /// more than a second since the previous call.
+    /// Repeats all queries, probes and announcements after the computer has slept, because the links may have changed
+    /// (RFC 6762 §8, §10.3).
+    ///
+    /// Each call of ``settle()`` calls ``wakeUp()``. This call has no effect unless the computer has slept for more
+    /// than a second since the previous call.
     func wakeUp() {
         if state.value.network != nil, state.value.sleep.hasSlept(System.sleepTime) { rouse() }
     }

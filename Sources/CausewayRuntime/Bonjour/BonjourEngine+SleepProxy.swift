@@ -47,8 +47,10 @@ extension BonjourEngine {
         performSleepProxies(on: link)
     }
 
-    /// After wake-up, takes the records back from the sleep proxy. From now on, this host's probes and announcements
-    /// contain the EDNS owner option, which tells the proxy that the host is awake.
+    /// Takes this host's records back from the sleep proxy after wake-up.
+    ///
+    /// After this call, the host's probes and announcements contain the EDNS owner option. The option shows the proxy
+    /// that the host is awake.
     func takeBack(_ link: LinkDriver) {
         guard link.sleepProxy != nil else { return }
         link.sleepProxy?.client.wake()

@@ -9,17 +9,19 @@ extension BonjourEngine {
         var links: [Int: LinkDriver] = [:]
         var asking: [QuestionID: Asking] = [:]
         var advertising: [RegistrationID: Advertising] = [:]
-        /// Handlers to call if a registration ends because of a name conflict. Only a few registrations have a handler.
+        /// Handlers that are called when a registration ends because of a name conflict. Only a few registrations have
+        /// one.
         var losses: [RegistrationID: @Sendable (DNSName) -> Void] = [:]
         var host: HostName
-        /// The network while it is monitored; `nil` while multicast DNS is not in use.
+        /// The network state of this host, which the engine follows while multicast DNS is in use; otherwise `nil`.
         var network: FollowedNetwork?
         var sleep = SleepState()
         var timer: (id: TimerID, due: Duration)?
         var isPerforming = false
-        /// Whether the loop will continue to process responses after it has handled other events.
+        /// Whether the loop has been asked to call the engine again. The engine then processes more responses, after
+        /// other events.
         var isReading = false
-        /// Completion handlers for withdrawals, called when the goodbyes are sent.
+        /// The completion handlers of withdrawals. They are called when the goodbye messages have been sent.
         var departures: [@Sendable () -> Void] = []
     }
 
@@ -33,16 +35,16 @@ extension BonjourEngine {
             name = DNSName(label, in: .local) ?? "linux.local"
         }
 
-        /// Chooses another name, because another host keeps this name after a conflict.
+        /// Chooses another host name after a conflict, because another host keeps the current name.
         mutating func rename() { self = HostName(BonjourNames.nextHost(after: label)) }
     }
 
-    /// The engine's access to the host's network.
+    /// The functions and objects with which the engine uses the network of the host.
     struct NetworkAccess: Sendable {
-        /// The loop on which the network state is read, because reading it can block.
+        /// The event loop on which the network state is read. Reading can block.
         var loop: any EventLoop
         var changes: NetworkChangeMonitor
-        /// Reads the network state; `nil` if the kernel does not answer.
+        /// Returns the current network state; `nil` if the kernel does not answer.
         var read: @Sendable () -> NetworkSnapshot?
         var open: MulticastSocket.Opener
 
@@ -57,19 +59,20 @@ extension BonjourEngine {
         let watch: NetworkChangeMonitor.Subscription
         /// Whether another process already used port 5353 when monitoring started.
         let sharesPort: Bool
-        /// Whether an earlier network snapshot exists. If so, a link that is new in the next snapshot has just come up.
+        /// Whether the engine has already read the network once. If so, a link that appears in the next reading came up
+        /// only a short time before that reading.
         var hasLooked = false
-        /// When to close the unused links; `nil` while links are in use.
+        /// The time at which the engine closes the unused links; `nil` while links are in use.
         var restDue: Duration?
         /// The timer for reading the network again after a reading failed or a socket could not be opened.
         var retry: TimerID?
     }
 
-    /// Whether the machine sleeps, and how the engine learns about it.
+    /// The machine's sleep state, and the way in which the engine learns about it.
     struct SleepState {
         enum Phase {
             case awake
-            /// The machine is about to sleep: goodbyes were sent, or sleep proxies represent this host.
+            /// The machine is about to sleep. Goodbyes were sent, or sleep proxies now represent this host.
             case asleep
         }
 
@@ -79,9 +82,10 @@ extension BonjourEngine {
         /// The sequence number in the EDNS owner option, which identifies this host to a sleep proxy. The number
         /// changes with each wake-up.
         private(set) var wakeups = UInt8.random(in: .min ... .max)
-        /// Makes the loop run after the machine wakes up, even if no timer is due.
+        /// Wakes the loop when the machine has resumed from sleep. Without it, the loop would sleep until the next
+        /// timer.
         private var resumption: ResumptionWatch?
-        /// Receives notifications that the machine is about to sleep.
+        /// Receives the system's notification that this computer is about to sleep.
         private var notices: BusWatch<SleepNotices>?
         /// The machine's total sleep time since boot, as of the latest check.
         private var slept: Duration = .zero
@@ -104,8 +108,8 @@ extension BonjourEngine {
             return phase != next
         }
 
-        /// Returns whether the machine slept for more than a second since the previous call. If so, the sleep phase
-        /// becomes `awake`.
+        /// Returns whether the machine has slept for more than a second since the previous call. If so, changes the
+        /// sleep phase to `awake`.
         mutating func hasSlept(_ total: Duration) -> Bool {
             defer { slept = total }
             guard total - slept > .seconds(1) else { return false }

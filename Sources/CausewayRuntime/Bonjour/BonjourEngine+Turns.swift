@@ -9,8 +9,8 @@ extension BonjourEngine {
     /// Performs all pending actions, sends queued messages and sets the timer. Call this method after each event that
     /// was passed to a state machine.
     func settle() {
-        // A handler may call this method during the loop below. The outer call then continues until no actions are
-        // left.
+        // A handler that the loop below calls may call this method again. The inner call then returns at once, and the
+        // outer call continues until no actions are left.
         guard !state.value.isPerforming else { return }
         state.value.isPerforming = true
         wakeUp()
@@ -25,14 +25,14 @@ extension BonjourEngine {
             }
         }
         state.value.isPerforming = false
-        // Before the machine sleeps, ignore the rate limit: the messages may be goodbyes after a failed transfer to a
-        // sleep proxy.
+        // If the machine is about to sleep, send without the rate limit. The messages may be goodbyes after a failed
+        // transfer to a sleep proxy.
         for link in state.value.links.values { link.flush(all: state.value.sleep.isAsleep && link.sleepProxy != nil) }
         restWhenIdle()
         setTimer()
     }
 
-    /// How long the caches stay after all queries have ended, because programs often query again soon.
+    /// How long the caches are kept after the last query has ended. Programs often start a new query soon afterwards.
     private static let lingering: Duration = .seconds(10)
 
     /// Closes the links when they have been unused for ``lingering`` and all goodbyes are sent.
@@ -64,7 +64,7 @@ extension BonjourEngine {
         }
     }
 
-    /// Reports the registration if its name has passed probing on all links that the registration uses.
+    /// Reports a registration as complete if its name has passed probing on all links that it uses.
     ///
     /// - Parameter interface: The interface on which the name has just passed probing; `nil` if links have changed.
     func reportIfSettled(_ id: RegistrationID, on interface: Int? = nil) {
@@ -75,15 +75,15 @@ extension BonjourEngine {
         if isSettled { advertising.handler(.registered(name: advertising.service.name)) }
     }
 
-    /// Handles a name conflict: withdraws the registration on all links and tries another name.
+    /// Handles a name conflict. Withdraws the registration on all links, and registers it again under another name.
     private func conflicted(_ id: RegistrationID, _ name: DNSName) {
         if id == Self.host {
             guard name == hostName else { return }
             state.value.host.rename()
             return reregisterEverything()
         }
-        // Ignore the conflict if another link has already reported it. The registration then has another name, or has
-        // ended.
+        // Ignore the conflict if another link has already reported it. After that report, the registration has a new
+        // name or has ended.
         guard let advertising = state.value.advertising[id],
             advertising.service.records(on: hostName).records.contains(where: { $0.name == name && $0.flushesCache })
         else { return }

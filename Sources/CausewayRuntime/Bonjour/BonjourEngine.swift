@@ -12,17 +12,18 @@ internal import Dispatch
 package final class BonjourEngine: Sendable {
     package static let shared = BonjourEngine(on: Engine.nextLoop())
 
-    /// An engine's interfaces and role.
+    /// The permitted interfaces of an engine, and whether the engine acts for this host.
     package struct Scope: Sendable {
         /// The permitted interfaces; `nil` for all suitable interfaces.
         var interfaces: Set<Int>?
         /// Whether the engine answers for this host's name and finds this host's own services.
         var isHost = true
 
-        /// All suitable interfaces, for an engine that answers for this host.
+        /// The settings for an engine that answers for this host, on all suitable interfaces.
         package static let host = Scope()
 
-        /// Returns the settings for an engine that answers for other hosts, on the given interfaces.
+        /// Returns the settings for an engine that answers queries for other hosts. The engine uses only the given
+        /// interfaces.
         package static func agent(on interfaces: Set<Int>) -> Scope { Scope(interfaces: interfaces, isHost: false) }
     }
 
@@ -36,16 +37,16 @@ package final class BonjourEngine: Sendable {
     struct Advertising {
         var service: ServiceDescription
         var handler: @Sendable (ServiceEvent) -> Void
-        /// The interfaces on which probing for the name was successful. The value is `nil` after probing was successful
-        /// on all interfaces and the handler was called.
+        /// The interfaces on which probing for the service name has succeeded. The value becomes `nil` when probing has
+        /// succeeded on all interfaces and the handler was called.
         var settled: Set<Int>? = []
 
         var isTold: Bool { settled == nil }
 
-        /// Records that probing for the name was successful on an interface, or that interfaces are gone.
+        /// Records that probing for the name succeeded on an interface. Also called when interfaces are gone.
         ///
         /// - Parameter awaited: The interfaces on which the service is registered.
-        /// - Returns: Whether probing was now successful on all these interfaces for the first time.
+        /// - Returns: `true` once, when probing has succeeded on all these interfaces.
         mutating func passed(on interface: Int? = nil, of awaited: Set<Int>) -> Bool {
             guard var passed = settled else { return false }
             if let interface { passed.insert(interface) }
@@ -172,7 +173,8 @@ package final class BonjourEngine: Sendable {
         }
     }
 
-    /// How long withdrawals are collected before goodbyes are sent, so that several services share one message.
+    /// How long the engine collects withdrawn registrations before it sends goodbyes. Goodbyes for several services can
+    /// then share one message.
     private static let departure: Duration = .milliseconds(5)
 
     /// Withdraws a registration and sends goodbyes. Calls `completion` on the loop when they are sent.
@@ -191,13 +193,13 @@ package final class BonjourEngine: Sendable {
 
     private func depart() {
         settle()
-        // The process may end after `completion`, so send queued messages now.
+        // Send queued messages now, because the process may end after `completion`.
         for link in state.value.links.values { link.flush(all: true) }
         let completions = state.value.departures
         state.value.departures = []
         for completion in completions { completion() }
-        // The call of `settle` at the beginning could not close unused links, because there were completions to call.
-        // Call `settle` again: if no goodbyes must be repeated, no timer does this later.
+        // The `settle` call at the beginning kept unused links open, because completions were waiting. So call `settle`
+        // again now. If no goodbyes must be repeated, no timer would call it later.
         settle()
     }
 
@@ -230,7 +232,8 @@ package final class BonjourEngine: Sendable {
             records(of: service, on: link), id, isKnownUnique: service.ownHost != nil, at: System.now)
     }
 
-    /// Ends a registration because another program uses port 5353 exclusively, so that this engine receives no queries.
+    /// Ends a registration if this engine receives no queries on any of its links. The reason is that another program
+    /// uses port 5353 exclusively.
     private func refuse(_ id: RegistrationID) {
         guard let advertising = state.value.advertising[id],
             !state.value.links.values.contains(where: { advertising.concerns($0) && $0.canAnswer })

@@ -1,6 +1,6 @@
 internal import CausewayTypes
 
-/// Creates new names after conflicts.
+/// Creates new names for services and hosts after a name conflict.
 package enum BonjourNames {
     /// Returns the next name to try: `Printer`, `Printer (2)`, `Printer (3)`.
     package static func next(after name: String) -> String {
@@ -20,7 +20,7 @@ package enum BonjourNames {
         return shortened(String(name[..<dash]), by: "-\(number + 1)")
     }
 
-    /// Truncates the name at a character boundary, so that name and suffix fit into a 63-byte label.
+    /// Truncates the name at a character boundary, so that name and suffix fit into a DNS label of 63 bytes.
     private static func shortened(_ name: String, by suffix: String) -> String {
         var name = name
         while name.utf8.count + suffix.utf8.count > 63 { name.removeLast() }

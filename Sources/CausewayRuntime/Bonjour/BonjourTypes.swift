@@ -7,19 +7,19 @@ package struct ServiceDescription: Sendable, Equatable {
     /// The service's name: any text of at most 63 bytes in Unicode normal form C.
     package var name: String
     private var content: Content
-    /// Whether another name may be chosen after a conflict.
+    /// Whether the engine may rename the service after a name conflict.
     package let mayRename: Bool
-    /// The index of the service's only interface; 0 for all interfaces.
+    /// The index of the only interface for the service. 0 means all interfaces.
     private let onlyInterface: UInt32
     /// A unique host name that only this service uses; `nil` to use this host's name. With such a host name, neither
     /// the host name nor the service's name is probed (RFC 6762 §8.1).
     package var ownHost: DNSName?
 
     private enum Content: Sendable, Equatable {
-        /// An advertised service. If copies of this ``ServiceDescription`` differ only in the name, they share one
-        /// object with the service's attributes.
+        /// An advertised service, with its attributes. Descriptions that differ only in the name share one attributes
+        /// object.
         case service(ServiceAttributes)
-        /// Records registered instead of a service.
+        /// Plain DNS records. They are registered instead of a service.
         case records([DNSRecord])
     }
 
@@ -119,6 +119,6 @@ package struct QuestionEvent: Sendable {
     package var interface: NWInterface
     package var added: [DNSRecord]
     package var removed: [DNSRecord]
-    /// Whether the name's owner states that the record type does not exist (RFC 6762 §6.1).
+    /// Whether the owner of the name states that it has no record of this type (RFC 6762 §6.1).
     package var isDenied = false
 }

@@ -13,7 +13,8 @@ package final class LinkBridgeDriver: Sendable {
         case ended(Service, on: NWInterface)
         /// Another host on this interface already uses the service's name.
         case taken(Service, on: NWInterface)
-        /// Another program uses port 5353 exclusively, so queries on this interface cannot arrive.
+        /// Another program on this host has exclusive use of port 5353. So queries on this interface do not reach this
+        /// process.
         case portTaken(on: NWInterface)
     }
 
@@ -126,8 +127,8 @@ package final class LinkBridgeDriver: Sendable {
     private func register(_ records: [DNSRecord], _ service: DNSName, _ side: LinkBridge.Side) {
         guard let interface = interfaces[side] else { return }
         let number = LockedValue<RegistrationID?>(nil)
-        // Ignore events of a withdrawn registration, which may still arrive. An event counts only if its registration
-        // is the service's current one.
+        // A withdrawn registration may still deliver events. Handle an event only if its registration is the service's
+        // current one.
         let isCurrent: @Sendable () -> Bool = {
             guard let id = number.withLock({ $0 }) else { return false }
             return !self.state.value.hasEnded && self.state.value.registrations[side]?[service] == id

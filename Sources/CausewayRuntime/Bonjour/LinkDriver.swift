@@ -13,11 +13,11 @@ final class LinkDriver {
     /// All addresses of this host, including those of other interfaces, because two interfaces may be on the same link.
     var hostAddresses: Set<InternetAddress> = []
     private var sockets: [MulticastSocket] = []
-    /// Whether a socket is missing because there were no descriptors or no memory for it.
+    /// Whether a socket could not be opened because there were not enough descriptors or memory.
     private(set) var lacksSocket = false
     /// Limits the send rate.
     private var pacer = PacketPacer()
-    /// Received responses that are not processed yet.
+    /// Received responses that wait to be processed.
     private var inbox = MulticastInbox()
     /// The maximum number of responses to process before the loop handles other events.
     private static let readingBudget = 128
@@ -25,7 +25,7 @@ final class LinkDriver {
     var hasHost = false
     /// The interface's hardware address; `nil` if it has none.
     let hardwareAddress: LinkAddress?
-    /// Identifies this process and link in forwarded messages.
+    /// A random number for forwarded messages. It identifies the process and the link from which a message comes.
     private let origin = UInt64.random(in: .min ... .max)
     /// The sleep proxy client; `nil` if sleep proxies are not used.
     var sleepProxy: SleepProxyLink?
@@ -44,8 +44,8 @@ final class LinkDriver {
         _ facts: NetworkSnapshot.Interface, _ loop: any EventLoop, _ receiver: any MulticastSocket.Receiver,
         by open: MulticastSocket.Opener
     ) -> Bool {
-        // Compare the advertised records, not the addresses: an address that becomes deprecated stays on the interface,
-        // but is no longer advertised.
+        // Compare the advertised records instead of the addresses: a deprecated address stays on the interface, but its
+        // record is no longer advertised.
         let isChanged =
             Self.addressRecords(of: .local, at: facts.addresses) != Self.addressRecords(of: .local, at: addresses)
         addresses = facts.addresses
@@ -57,8 +57,8 @@ final class LinkDriver {
                 do throws(SystemError) {
                     sockets.append(try open(family, interface.index, loop, receiver))
                 } catch {
-                    // A shortage of resources is noted for a later attempt. After other errors, the socket is opened at
-                    // the next network change.
+                    // If the system lacks resources, try again later. After any other error, try again at the next
+                    // network change.
                     if error.isShortage { lacksSocket = true }
                 }
             } else {
@@ -68,7 +68,7 @@ final class LinkDriver {
         }
         machine.familyCount = max(1, sockets.count)
         machine.isOneShot = sockets.contains(where: \.isOneShot)
-        // Besides the DNS message, a packet must have room for the IPv6 and UDP headers (RFC 6762 §17).
+        // A packet must have room for the DNS message and for the IPv6 and UDP headers (RFC 6762 §17).
         let room = (facts.mtu ?? 1_500) - 60
         machine.messageByteLimit = min(max(room, 1_220), MulticastDNS.messageByteLimit)
         return isChanged
@@ -100,19 +100,19 @@ final class LinkDriver {
         }
     }
 
-    /// The time after boot during which the machine's services start.
+    /// The time span after boot in which the machine starts its services.
     private static let startingTime: Duration = .seconds(120)
 
-    /// Estimates when the link came up. Many hosts send at that time, so this host's random delays are then uniformly
-    /// distributed. The kernel usually adds an address when the link comes up, so the newest address's age is used. An
-    /// address without a creation time counts as new.
+    /// Estimates when the link came up. Many hosts send shortly after that time, so this host then distributes its
+    /// random delays uniformly. The kernel usually adds an address when the link comes up. So the estimate is based on
+    /// the age of the newest address. An address without a creation time counts as new.
     static func upheaval(of addresses: [NetlinkAddress], at now: Duration) -> Duration {
         guard now >= startingTime else { return now }
         let hundredths = UInt32(truncatingIfNeeded: Int64(now / .milliseconds(10)))
         let youngest = addresses.map { address -> UInt32 in
             let age = address.created.map { hundredths &- $0 } ?? 0
-            // The kernel's clock for creation times differs slightly from the clock for `now`. So an address may seem
-            // to be created in the near future. Such an address counts as new.
+            // The kernel's clock for creation times differs slightly from the clock for `now`. An address that seems to
+            // be created in the near future counts as new.
             return age > .max - 6_000 ? 0 : age
         }.min()
         return now - .milliseconds(10) * Int64(youngest ?? 0)
@@ -136,7 +136,7 @@ final class LinkDriver {
         }
     }
 
-    /// Answers queries at once, queues responses, and drops irrelevant messages.
+    /// Handles a received message. Answers queries at once, queues responses, and drops irrelevant messages.
     private func take(_ bytes: Span<UInt8>, _ arrival: MulticastArrival, isSelf: Bool) {
         let now = System.now
         switch machine.interest(in: bytes, arrival, isSelf: isSelf, at: now) {
@@ -151,16 +151,16 @@ final class LinkDriver {
     /// Forwards a unicast message to the other processes on this host, because the kernel delivers it to only one of
     /// the sockets that share the port (RFC 6762 §15.1).
     private func forward(_ bytes: Span<UInt8>, _ arrival: MulticastArrival, _ family: SocketAddress.Family) {
-        // Forward only if other processes share the port. Do not forward a unicast message from beyond the link,
-        // because every process ignores such messages.
+        // Forward a unicast message only if other processes share the port. Do not forward a message from beyond the
+        // link, because every process ignores such messages.
         guard arrival.isOnLink, machine.hasSiblings || !machine.acceptsUnicast,
             let message = ForwardedMessage(bytes, from: arrival.peer, origin: origin)
         else { return }
         for socket in sockets where socket.family == family { socket.sendToHost(message.encoded) }
     }
 
-    /// Notifies the state machine if the peer's link-layer address is unresolved, so that packets to the peer cannot be
-    /// sent yet.
+    /// Checks whether the kernel has resolved the peer's link-layer address. If not, informs the state machine, because
+    /// packets to this peer cannot be sent yet.
     func checkNeighbour(_ peer: MulticastPeer) {
         guard var socket = try? NetlinkSocket(),
             let neighbour = try? socket.neighbour(peer.address, on: interface.index), !neighbour.isResolved
@@ -168,7 +168,7 @@ final class LinkDriver {
         machine.neighbourUnresolved(peer, at: System.now)
     }
 
-    /// Processes some queued responses. Returns whether there are more.
+    /// Processes a limited number of queued responses. Returns whether more responses are queued.
     func readAnswers() -> Bool {
         for _ in 0..<Self.readingBudget {
             guard let message = inbox.next() else { return false }
@@ -177,7 +177,7 @@ final class LinkDriver {
         return !inbox.isEmpty
     }
 
-    /// Whether messages must still be sent before the link may close.
+    /// Whether messages must still be sent before the link can be closed.
     var isBusy: Bool { machine.isDeparting || !pacer.isEmpty }
 
     var nextDeadline: Duration? {
@@ -187,8 +187,8 @@ final class LinkDriver {
     /// Queues a unicast message. The rate limit applies too, because thousands of answers may go to one peer.
     func send(_ bytes: [UInt8], to peer: MulticastPeer) { pacer.add(bytes, to: peer) }
 
-    /// Describes a received message's origin for the state machine. `isSelf` is set if this host sent the message.
-    /// Returns `nil` if the sender's address cannot be used.
+    /// Describes for the state machine where a received message came from. `isSelf` is set if this host sent the
+    /// message. Returns `nil` if the sender's address cannot be used.
     func arrival(from peer: SocketAddress, isMulticast: Bool) -> (MulticastArrival, isSelf: Bool)? {
         guard let sender = MulticastPeer(peer) else { return nil }
         let isOnLink = addresses.contains { own in

@@ -16,19 +16,21 @@ package struct MulticastOrigin: Sendable {
         self.link = link
     }
 
-    /// The index of the interface whose link processes the datagram. If the value is `nil`, ignore the datagram: it
-    /// arrived over another interface, whose socket receives it as well.
+    /// The index of the interface for whose link the datagram must be processed. `nil` if the datagram must be dropped.
+    ///
+    /// A datagram is dropped if it arrived over another interface, because the socket of that interface receives it
+    /// too.
     package var reader: Int? {
-        // Process a unicast packet for the interface on which it arrived: if several sockets share the port, the kernel
-        // delivers the packet to an arbitrary one of them, perhaps of another interface.
+        // Process a unicast packet for the interface over which it arrived. If several sockets share the port, the
+        // kernel may deliver the packet to the socket of another interface.
         guard isMulticast, interface != link else { return interface }
         guard interface != 0 else { return link }
         switch peer.family {
         // If sockets share the port with `SO_REUSEPORT`, the kernel may deliver a packet only to the socket of another
         // interface. So the packet must be processed for the interface on which it arrived.
         case .ipv4: return interface
-        // An IPv6 socket receives the group's packets from every interface on which any socket has joined the group.
-        // Ignore packets from another interface: otherwise this host would treat its own records on its other links as
+        // An IPv6 socket also receives the group's packets from other interfaces, if any socket on this host has joined
+        // the group there. Ignore those packets. Otherwise this host would treat its own records on another link as
         // conflicts.
         case .ipv6, .unix: return nil
         }

@@ -10,8 +10,8 @@ final class MulticastSocket: ReadinessHandler {
     protocol Receiver: AnyObject, Sendable {
         /// Processes a datagram. `bytes` is valid only during the call. The implementation must not close the socket.
         func received(_ bytes: UnsafeRawBufferPointer, _ origin: MulticastOrigin)
-        /// Called when no datagram is pending any more, or when the socket pauses reading, for example so that the loop
-        /// can handle other events.
+        /// Called after a batch of datagrams. A batch ends when no datagram is pending any more. It also ends when the
+        /// socket pauses reading, for example so that the loop can handle other events.
         func receivedBatch()
     }
 
@@ -28,8 +28,8 @@ final class MulticastSocket: ReadinessHandler {
             : .ipv6(high: 0xFF02_0000_0000_0000, low: 0xFB, port: MulticastDNS.port, scope: UInt32(interface))
     }
 
-    /// `batch` is the maximum number of datagrams per system call. `budget` is the maximum number of these system calls
-    /// before the loop handles other events.
+    /// Limits for one turn on the loop. A system call receives at most `batch` datagrams. After `budget` system calls,
+    /// the loop handles other events.
     private static let batch = 16
     private static let budget = 16
 
@@ -38,8 +38,9 @@ final class MulticastSocket: ReadinessHandler {
     private let loop: any EventLoop
     private let receiver: any Receiver
     private let descriptor: CInt
-    /// Whether another program uses port 5353 exclusively. This socket then has another port: it can only send queries,
-    /// and gets unicast responses (RFC 6762 §5.1).
+    /// Whether another program uses port 5353 exclusively.
+    ///
+    /// This socket then has another port. It can only send queries, and gets unicast responses (RFC 6762 §5.1).
     let isOneShot: Bool
     private let reader: LoopBound<PacketReader>
     private let registration: LoopBound<Registration?>
@@ -94,7 +95,8 @@ final class MulticastSocket: ReadinessHandler {
             try Socket.set(.receiveIPv4PacketInfo, to: 1, on: fd)
             try Socket.set(.ipv4MulticastTimeToLive, to: 255, on: fd)
             try Socket.set(.ipv4TimeToLive, to: 255, on: fd)
-            // Receive only from groups joined by this socket, not from those joined only by other sockets.
+            // Receive only from the groups that this socket has joined. Otherwise, it would also receive from groups
+            // that only other sockets have joined.
             try Socket.set(.ipv4MulticastAll, to: 0, on: fd)
         } else {
             try Socket.set(.ipv6Only, to: 1, on: fd)
@@ -124,7 +126,7 @@ final class MulticastSocket: ReadinessHandler {
         return true
     }
 
-    /// Starts to receive. After an error the socket is closed.
+    /// Starts to receive. If this fails, closes the socket.
     private func start() throws(SystemError) {
         do throws(SystemError) {
             registration.value = try loop.register(descriptor, for: .readable, self)
@@ -146,8 +148,9 @@ final class MulticastSocket: ReadinessHandler {
         Self.send(bytes, to: peer, over: interface, descriptor)
     }
 
-    /// Sends one datagram to all sockets on this host that have joined the group. A hop limit of 0 keeps the datagram
-    /// on this host.
+    /// Sends one datagram to all sockets on this host that have joined the group.
+    ///
+    /// The datagram does not leave this host, because its hop limit is 0.
     func sendToHost(_ bytes: [UInt8]) {
         let option: SocketOption = family == .ipv4 ? .ipv4MulticastTimeToLive : .ipv6MulticastHopLimit
         guard registration.value != nil, (try? Socket.set(option, to: 0, on: descriptor)) != nil else { return }
@@ -173,15 +176,15 @@ final class MulticastSocket: ReadinessHandler {
     }
 
     func ready(for readiness: Readiness) {
-        // The loop will soon call this method again to continue reading. Without this check, each new datagram could
-        // queue one more such call.
+        // If a read is still in progress, the loop will soon call this method again. Without this check, each new
+        // datagram could queue one more such call.
         guard !isReading.value else { return }
         if let timer = retry.value.take() { loop.cancel(timer) }
         var isEmpty = false
         var pause: Duration?
         for _ in 0..<Self.budget where registration.value != nil && !isEmpty && pause == nil {
             guard let count = try? reader.value.receive(descriptor, wantsPeer: true) else {
-                // Ignore an ICMP error: it concerns a datagram sent earlier, not a received one.
+                // The error is an ICMP error for a datagram sent earlier, not for a received one. So continue.
                 pause = failures.value.readFailed()
                 continue
             }

@@ -6,7 +6,7 @@ package import CausewayWire
 /// Monitors one name's records on this host's links. Results are plain values, for display and for programs that browse
 /// records other than services.
 package struct RecordWatch: Sendable {
-    /// A record in an answer.
+    /// A record from the answers.
     package struct Record: Sendable, Hashable {
         package var name: String
         package var type: String
@@ -36,6 +36,8 @@ package struct RecordWatch: Sendable {
     private let question: DNSQuestion
     private let interfaceIndex: Int?
 
+    /// Creates a watch for the records of a name and type.
+    ///
     /// - Throws: ``Mistake`` for an invalid name or type.
     package init(name: String, type: String, interfaceIndex: Int? = nil) throws(Mistake) {
         guard let name = DNSName(name) else { throw .name }
@@ -51,9 +53,9 @@ package struct RecordWatch: Sendable {
     /// Whether multicast DNS resolves the name (RFC 6762 §3, §4). DNS servers resolve all other names.
     package var isOfLink: Bool { question.name.isOfLink }
 
-    /// Returns the changes as a stream that ends when `limit` has passed or the consumer stops.
+    /// Returns a stream of changes. The stream ends when `limit` has passed, or when the consumer stops reading.
     ///
-    /// - Parameter gathering: How long the stream continues after the first answer; `nil` for no such limit.
+    /// - Parameter gathering: How long the stream continues after the first answer. `nil` means no such limit.
     package func events(
         for limit: Duration? = nil, after gathering: Duration? = nil, of engine: BonjourEngine = .shared
     ) -> AsyncStream<Event> {
@@ -72,8 +74,7 @@ package struct RecordWatch: Sendable {
         return events
     }
 
-    /// Reports changes to a handler, which is called on the engine's loop. Changes that arrive together are reported in
-    /// one call.
+    /// Reports changes to a handler. The engine's loop calls the handler, once for all changes that arrive together.
     package func follow(
         of engine: BonjourEngine = .shared, _ handler: @escaping @Sendable ([Event]) -> Void
     ) -> Watching {
@@ -85,7 +86,7 @@ package struct RecordWatch: Sendable {
         return Watching(engine: engine, id: id)
     }
 
-    /// A running query that can be stopped.
+    /// A query that is running. The program can stop it.
     package struct Watching: Sendable {
         let engine: BonjourEngine
         let id: QuestionID
@@ -119,8 +120,9 @@ extension DNSName {
 }
 
 extension BonjourEngine {
-    /// Requests a new check of a record that turned out to be invalid. The record is removed after ten seconds unless a
-    /// host confirms it (RFC 6762 §10.4).
+    /// Asks the hosts on the link to confirm a record that proved wrong.
+    ///
+    /// If no host confirms the record within ten seconds, it is removed (RFC 6762 §10.4).
     package func reconfirm(_ found: RecordWatch.Record) {
         loop.execute {
             self.state.value.links[found.interface.index]?.machine.reconfirm(found.record, at: System.now)

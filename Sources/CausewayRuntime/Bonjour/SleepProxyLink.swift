@@ -43,9 +43,9 @@ final class SleepProxySocket: ReadinessHandler {
     private let reader: LoopBound<PacketReader>
     private let registration: LoopBound<Registration?>
     private let failures: LoopBound<ReadFailures>
-    /// The timer that ends a pause in reading after errors, if there is one.
+    /// The timer that ends a pause in reading. The loop pauses reading after errors. `nil` if no pause is in progress.
     private let retry: LoopBound<TimerID?>
-    /// Whether the loop will continue to read after it has handled other events.
+    /// Whether the loop will continue to read this socket after it has handled other events.
     private let isReading: LoopBound<Bool>
 
     init(
@@ -86,8 +86,8 @@ final class SleepProxySocket: ReadinessHandler {
     }
 
     func ready(for readiness: Readiness) {
-        // The loop will soon call this method again to continue reading. Without this check, each new datagram could
-        // queue one more such call.
+        // Return if reading is in progress, because the loop will soon call this method again to continue it. Without
+        // this check, each new datagram could queue one more call.
         guard registration.value != nil, !isReading.value else { return }
         if let timer = retry.value.take() { loop.cancel(timer) }
         guard let count = try? reader.value.receive(descriptor, wantsPeer: true) else { return readAgain() }
@@ -98,7 +98,7 @@ final class SleepProxySocket: ReadinessHandler {
             guard let peer = packet.peer, !packet.isTruncated else { continue }
             arrived.append((reader.value.withBytes(of: index) { Array($0) }, peer))
         }
-        // The handler `receive` may close the socket, so check afterwards whether the socket is still registered.
+        // The handler `receive` may close the socket. After the calls, check whether the socket is still registered.
         for (bytes, peer) in arrived { receive(bytes, peer) }
         guard let registration = registration.value else { return }
         if count == 0 { loop.await(.readable, of: registration) } else { readLater() }
@@ -112,8 +112,8 @@ final class SleepProxySocket: ReadinessHandler {
         }
     }
 
-    /// Reads again after an error. The error may be an ICMP error for a datagram sent earlier, and replies may be
-    /// queued behind it.
+    /// Reads again after an error. The error may come from an ICMP message about an earlier datagram, and replies may
+    /// be queued behind it.
     private func readAgain() {
         guard let pause = failures.value.readFailed() else { return readLater() }
         retry.value = loop.schedule(after: pause) { self.ready(for: .readable) }

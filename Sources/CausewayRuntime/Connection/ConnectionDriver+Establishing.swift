@@ -3,10 +3,11 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// Establishes an outbound connection: runs the attempts and the handshakes above the transport, and chooses the next
+/// Establishes an outbound connection. Runs the attempts and the handshakes above the transport, and chooses the next
 /// attempt.
 extension ConnectionDriver {
-    /// Calls `body` with the history of the establishment so far: all DNS answers and attempts; `nil` before it begins.
+    /// Calls `body` with all DNS answers and attempts of the establishment so far. Calls it with `nil` if the
+    /// establishment has not begun.
     ///
     /// - Parameter body: Called on any thread.
     package func reportProgress(_ body: @escaping @Sendable (EstablishmentFacts?) -> Void) {
@@ -29,7 +30,7 @@ extension ConnectionDriver {
             let plan = frozen.planner == nil ? nil : RoutePlan()
             let connector = plan == nil ? makeConnector(frozen.routes.first?.target ?? target, resolver) : nil
             progress.establish(connector.map { Activity.connecting($0) } ?? .idle)
-            // Each establishment begins with the first route.
+            // Each establishment begins again with the first route.
             progress.establishments[0].routes.rewind(with: plan)
             progress.establishments[0].history.began(at: System.now)
             return (connector, plan)
@@ -38,12 +39,15 @@ extension ConnectionDriver {
         if let planner = frozen.planner { plan?.begin(planner, on: flow.loop) { plan in self.planned(plan) } }
     }
 
-    /// The maximum number of bytes to offer for the first packet. The kernel sends as many of these bytes as fit into
-    /// the SYN packet.
+    /// The maximum number of content bytes to offer for the first packet.
+    ///
+    /// The kernel sends as many of them as fit into the SYN packet.
     private static let maximumEarlyContent = 4 << 10
 
-    /// Starts the establishment's connector. Call this with the lock released. Messages can expire before they are
-    /// sent, and the flow then calls their completion handlers. In such a handler, the program may use the connection.
+    /// Starts the connector of this establishment. The caller must not hold the lock.
+    ///
+    /// The reason is that a message may already have expired. The flow then calls the message's completion handler, in
+    /// which the program may use the connection.
     private func start(_ connector: Connector) {
         let mayBeEarly = isContentAwaited && frozen.makeLayers == nil
         connector.start(early: mayBeEarly ? flow.earlyContent(atMost: Self.maximumEarlyContent) : Data())
@@ -52,7 +56,7 @@ extension ConnectionDriver {
     /// Starts a connector to the target that `choose` returns. Starts none if `choose` returns `nil` or the connection
     /// is ending. Returns whether a connector was started.
     ///
-    /// - Parameter choose: Called while the driver's lock is held. Gets the current establishment, and may change it.
+    /// - Parameter choose: Runs while the driver's lock is held. Receives the current establishment, and may change it.
     func connect(_ choose: (inout Establishment) -> Connector.Target?) -> Bool {
         let connector = progress.withLock { progress -> Connector? in
             guard case .connect(_, let resolver) = progress.origin, progress.mayConnect,
@@ -67,7 +71,7 @@ extension ConnectionDriver {
         return true
     }
 
-    /// Creates a connector, which does nothing until it is started.
+    /// Creates a connector. It does nothing until the caller starts it.
     private func makeConnector(_ target: Connector.Target, _ resolver: any NameResolver) -> Connector {
         Connector(target, settings, on: flow.loop, resolver: resolver) { outcome, facts in
             switch outcome {
@@ -101,7 +105,7 @@ extension ConnectionDriver {
         }
     }
 
-    /// Tries the remaining addresses, then the next route, after the current endpoint was abandoned or failed.
+    /// Tries the remaining addresses after the current endpoint failed or was abandoned. Then tries the next route.
     func tryNext(_ reason: Failure?) {
         let disagreement = progress.withLock { progress in
             progress.establishments.isEmpty ? nil : progress.establishments[0].disagreement.take()
@@ -170,8 +174,8 @@ extension ConnectionDriver {
             }
         case .ended: ended()
         case .failed(let failure):
-            // A failure that the program's own protocol reports is final. The connection fails at once, as a ready
-            // connection does, instead of trying the next address.
+            // If the program's own protocol reports a failure, the failure is final. The connection fails at once, as a
+            // ready connection does, and does not try the next address.
             if channel.delegates.contains(where: { $0.hasGivenUp }) {
                 flow.confirm()
                 return flow.fail(failure)
@@ -183,9 +187,9 @@ extension ConnectionDriver {
                 progress.establishments[0].disagreement = failure
                 return true
             }
-            // A failed handshake need not end an outbound connection that is not ready yet. Such a connection can use
-            // another route, or wait and try again later, because the network or the peer's certificate may change. Any
-            // other connection fails.
+            // An outbound connection that is not ready yet can survive a failed handshake. It can use another route. It
+            // can also wait and try again, because the network or the peer's certificate may change. All other
+            // connections fail.
             if mayWait { flow.detach(abandoning: failure) } else { flow.fail(failure) }
         }
     }

@@ -2,8 +2,8 @@ internal import CausewayProtocols
 internal import CausewaySystem
 package import CausewayTypes
 
-/// Ends a connection whose transport failed. The program first receives the content that arrived earlier, then the
-/// failure.
+/// Ends a connection after its transport has failed. The program first receives the content that had arrived. After
+/// that, it receives the failure.
 extension ConnectionDriver {
     package func flowFailed(_ error: Failure) {
         dropAssociation()
@@ -16,11 +16,11 @@ extension ConnectionDriver {
         if channel == nil { ended() }
     }
 
-    /// Fails a connection after both directions have ended, because it can exchange no more content. Later receive
-    /// calls still return the end of the stream.
+    /// Fails a connection after both of its directions have ended. Later receive calls still return the end of the
+    /// stream.
     ///
-    /// A connection that has no callbacks, because only tasks use it, does not fail. The tasks receive the end of the
-    /// stream, and the scope in which they use the connection closes it.
+    /// A connection that only tasks use does not fail, because it has no callbacks. Its tasks receive the end of the
+    /// stream. The scope in which they use the connection closes it.
     func ended() {
         transition { progress in
             progress.delivery == nil ? [] : progress.lifecycle.lost(Failure(errno: Errno.notConnected))
@@ -38,11 +38,11 @@ extension ConnectionDriver {
 
     package func flowLost(_ error: Failure) { awaitReader(error) }
 
-    /// The maximum time that a connection with a failed transport waits for the program to receive more of the
-    /// remaining content. If the program receives nothing during this time, the connection fails.
+    /// How long a connection with a failed transport waits for the program to receive more of the remaining content. If
+    /// the program receives nothing during this time, the connection fails.
     ///
-    /// Many programs stop receiving when a connection fails, so the failure is delayed while the program continues to
-    /// receive. A program that never receives must get the failure too, so the delay is limited.
+    /// Many programs stop receiving when a connection fails. So the failure is delayed while the program continues to
+    /// receive. The delay is limited, so that a program that receives nothing also gets the failure.
     private static let readerPatience = Duration.seconds(5)
 
     private func awaitReader(_ error: Failure) {

@@ -26,18 +26,19 @@ extension ConnectionDriver {
         }
     }
 
-    /// Returns the failure to report: `ENETDOWN` if no usable network exists, otherwise `failure`.
+    /// Returns the failure to report to the program. If the attempt lacked a usable network and there is still none,
+    /// this is `ENETDOWN`. Otherwise it is `failure`.
     func reason(to failure: Failure) -> Failure {
         guard failure.lacksWay else { return failure }
-        // Reading the network model is cheap while other connections wait for the network, and this is usual when the
-        // network is down.
+        // This read of the network model is cheap if other connections are also waiting for the network. That is the
+        // usual case when the network is down.
         let model = NetworkStateMonitor.shared.model
         let gate = RetryGate(networkNeed, settings.pathConstraints, in: model)
         return gate.isSatisfied || model.path(settings.pathConstraints).isSatisfied || networkNeed == .nothing
             ? failure : Failure(errno: Errno.networkDown)
     }
 
-    /// Subscribes to network changes, and starts new attempts when a change may let the connection succeed.
+    /// Waits for a change of the network. Starts a new attempt when a change may let the connection succeed.
     func awaitNetwork() {
         guard case .waiting(let failure) = state else { return }
         let (need, constraints) = (networkNeed, settings.pathConstraints)
@@ -71,7 +72,9 @@ extension ConnectionDriver {
         if wait.networkChanged(to: model) { restart() } else { reportAwaitedPath(in: model, wait) }
     }
 
-    /// Reports the path of a connection that remains in the `waiting` state after a network change, if the path is new.
+    /// Reports a waiting connection's path after a network change, if the path is new and the connection stays in the
+    /// `waiting` state.
+    ///
     /// A connection that tries again reports its path later: when it is ready, or when it waits again.
     private func reportAwaitedPath(in model: NetworkModel, _ wait: NetworkWait) {
         guard progress.withLock({ progress in progress.observer })?.wantsPathReports == true else { return }
@@ -79,8 +82,9 @@ extension ConnectionDriver {
         if wait.isNew(path) { report(path) }
     }
 
-    /// Reports a waiting connection's path. Queues the report under the lock, so that the report of a later state
-    /// cannot overtake it.
+    /// Reports the path of a waiting connection.
+    ///
+    /// The report is queued under the lock, so that the report of a later state cannot overtake it.
     private func report(_ path: PathEvaluation?) {
         let (unqueued, dispatch) = progress.withLock { progress -> ((any ConnectionObserver)?, Delivery?) in
             guard case .waiting = progress.lifecycle.state, !progress.lifecycle.isEnding,
@@ -100,11 +104,11 @@ extension ConnectionDriver {
         guard progress.withLock({ progress in progress.mayFollowPath }) else { return }
         let follower = PathFollower(followed)
         guard progress.withLock({ progress in progress.beginFollowing(follower) }) else { return }
-        // The first path is reported together with `ready`, before any content.
+        // Report the first path together with the `ready` state, before content is delivered.
         if let model = NetworkStateMonitor.shared.followed { pathChanged(in: model, follower) }
         let watch = NetworkStateMonitor.shared.subscribe { [weak self] model in self?.pathChanged(in: model, follower) }
-        // `leavePath` may have been called in the meantime. It could not cancel this subscription, which was not stored
-        // yet, so cancel it here.
+        // Another thread may already have called `leavePath`. That call could not cancel this subscription, because the
+        // subscription was not stored yet. So cancel it here.
         if !progress.withLock({ progress in progress.follow(follower, by: watch) }) { watch.cancel() }
     }
 
@@ -116,12 +120,13 @@ extension ConnectionDriver {
         return model.path(of: followed.map { model.follow($0) })
     }
 
-    /// The current subflows of a Multipath TCP connection; `nil` for other connections.
+    /// The current subflows of the connection; `nil` if it does not use Multipath TCP.
     package var subflows: [Subflow]? {
         settings.tcp.isMultipath ? flow.withDescriptor { Socket.subflows($0) } ?? nil : nil
     }
 
-    /// The connections to monitor: this connection, or its subflows; `nil` for a connection that needs no network.
+    /// The TCP connections whose network state is monitored. This is either the connection itself or each of its
+    /// subflows. `nil` if the connection needs no network.
     var followed: [FollowedConnection]? {
         if let followedSubflows { return followedSubflows }
         guard let addresses = flow.addresses, let local = addresses.local, let remote = addresses.remote,
@@ -130,8 +135,10 @@ extension ConnectionDriver {
         return [connection]
     }
 
-    /// The subflows to monitor. The list may be empty for a while, because the kernel adds and removes subflows; the
-    /// connection is then not viable.
+    /// The subflows to monitor; `nil` for other connections.
+    ///
+    /// The list may be empty for a while, because the kernel adds and removes subflows. The connection is then not
+    /// viable.
     private var followedSubflows: [FollowedConnection]? {
         subflows?.compactMap { followed(from: $0.local, to: $0.remote) }
     }
@@ -139,7 +146,8 @@ extension ConnectionDriver {
     private func followed(from local: SocketAddress, to remote: SocketAddress) -> FollowedConnection? {
         guard let localAddress = local.internetAddress, let remoteAddress = remote.internetAddress else { return nil }
         var constraints = settings.pathConstraints
-        // The connection already has its addresses, so the constraints on local address and family no longer apply.
+        // The connection already has its addresses. So the constraints on the local address and on the address family
+        // no longer apply.
         (constraints.localAddress, constraints.family) = (nil, nil)
         constraints.port = remote.port
         let need = networkNeed
@@ -152,15 +160,15 @@ extension ConnectionDriver {
         let subflows = followedSubflows
         if subflows == nil { leaveLostAddress(in: model, follower) }
         let (reports, home) = follower.networkChanged(to: model, subflowsNow: subflows)
-        // Do not bind the socket of a Multipath TCP connection to an interface: the kernel's path manager selects the
-        // interface of each subflow.
+        // This does not apply to Multipath TCP: the kernel chooses the interface of each subflow, so the socket must
+        // not be bound to an interface.
         if let home, settings.requiredInterface == nil, subflows == nil, networkNeed != .nothing {
-            // Bind the socket to the interface that has the connection's local address. Otherwise the kernel would send
-            // packets with this source address over another network.
+            // Bind the socket to the interface that has the connection's local address. Otherwise, the kernel would
+            // send packets from this address over another network.
             _ = flow.withDescriptor { fd in try? Socket.bindToInterface(named: home.name, fd) }
         }
         guard !reports.isEmpty else { return }
-        // Queue the report under the lock, so that the report of the final state cannot overtake it.
+        // Queue the report while the lock is held, so that the report of the final state cannot come first.
         let (unqueued, dispatch) = progress.withLock { progress -> ((any ConnectionObserver)?, Delivery?) in
             guard progress.lifecycle.state == .ready, !progress.lifecycle.isEnding, let observer = progress.observer
             else { return (nil, nil) }
@@ -173,8 +181,8 @@ extension ConnectionDriver {
 }
 
 extension Failure {
-    /// Whether the failure may be outdated: the network may have returned between the failed attempt and the `waiting`
-    /// state.
+    /// Whether the failure may be outdated. The network may have returned after the failed attempt and before the
+    /// `waiting` state.
     fileprivate var mayHavePassed: Bool {
         switch domain {
         case .posix:
@@ -184,8 +192,8 @@ extension Failure {
         }
     }
 
-    /// Whether a missing network may be the failure's cause: there was no route or source address, or the name was not
-    /// resolved.
+    /// Whether a missing network can be the cause of the failure. This is so if there was no route or no source
+    /// address, or if the name was not resolved.
     fileprivate var lacksWay: Bool {
         switch domain {
         case .posix:
@@ -199,7 +207,8 @@ extension Failure {
     }
 }
 
-/// Tracks a connection's waiting periods, which begin with a failed attempt and end with the next attempt.
+/// Tracks the periods in which a connection waits. Such a period begins with a failed attempt and ends with the next
+/// attempt.
 final class NetworkWait: Sendable {
     private let gate: LockedValue<RetryGate>
     /// The latest path reported in this waiting period. The outer optional is `nil` before the first report.
@@ -209,13 +218,14 @@ final class NetworkWait: Sendable {
         gate = LockedValue(RetryGate(need, constraints))
     }
 
-    /// Begins a waiting period, after a failed attempt.
+    /// Records a failed attempt, and begins to wait for a network change.
     func begin(needing need: NetworkNeed, mayHavePassed: Bool, hasMoved: Bool) {
         gate.withLock { $0.attemptFailed(needing: need, mayHavePassed: mayHavePassed, hasMoved: hasMoved) }
         reported.withLock { $0 = nil }
     }
 
-    /// Records the path. Returns whether it differs from the latest reported path.
+    /// Stores the connection's path as the latest reported path. Returns whether it differs from the path that was
+    /// reported before.
     func isNew(_ path: PathEvaluation?) -> Bool {
         reported.withLock { reported in
             if let reported, reported == path { return false }
@@ -224,6 +234,7 @@ final class NetworkWait: Sendable {
         }
     }
 
-    /// Returns whether the connection must try again after the network state has changed to `model`.
+    /// Returns whether the connection must try again because the network has changed. `model` is the new state of the
+    /// network.
     func networkChanged(to model: NetworkModel) -> Bool { gate.withLock { $0.networkChanged(to: model) } }
 }

@@ -2,11 +2,12 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Updates a connection's establishment record.
+/// Functions that record the progress of establishing a connection.
 extension ConnectionDriver.Progress {
     typealias Activity = ConnectionDriver.Activity
 
-    /// Whether a connector may start. After cancellation, the state stays `preparing` until the transport is closed.
+    /// Whether a connector may start now. Check `isEnding` too: after cancellation, the state is still `preparing`
+    /// until the transport is closed.
     var mayConnect: Bool { lifecycle.state == .preparing && !lifecycle.isEnding }
 
     /// Changes the establishment record, and creates it first if there is none.
@@ -15,9 +16,10 @@ extension ConnectionDriver.Progress {
         body(&establishments[0])
     }
 
-    /// Begins a new establishment. It keeps the previous establishment's routes, association with a relaying proxy, and
-    /// total number of attempts. The program's pending send and receive calls stay queued in the protocols above the
-    /// transport.
+    /// Begins a new attempt to establish the connection.
+    ///
+    /// The new attempt keeps the previous routes, the association with a relaying proxy, and the total number of
+    /// attempts. The program's pending send and receive calls stay queued in the protocols above the transport.
     mutating func establish(_ activity: Activity, _ facts: EstablishmentFacts? = nil, untried: [SocketAddress] = []) {
         var next = ConnectionDriver.Establishment(activity: activity)
         if let last = establishments.first {
@@ -34,14 +36,16 @@ extension ConnectionDriver.Progress {
         if !establishments.isEmpty { establishments[0].history.countAttempts(count) }
     }
 
-    /// Records a failed establishment's history for later reports.
+    /// Stores the history of an establishment that failed, for later reports.
     mutating func noteDefeat(_ facts: EstablishmentFacts) {
         if !establishments.isEmpty { establishments[0].history.defeat = facts }
     }
 
-    /// Returns whether, in the latest failed establishment, an attempt lost its source address because the network
-    /// changed. Returns `true` only once for each such loss. The record of a failed establishment stays while the next
-    /// establishment is in its handshakes; if these fail, the old loss must not start another attempt.
+    /// Returns whether a network change made the latest failed establishment fail: one of its attempts lost its source
+    /// address. Returns `true` only once for each such loss.
+    ///
+    /// The record of a failed establishment stays while the next establishment performs its handshakes. If these
+    /// handshakes fail too, the old loss must not start another attempt.
     mutating func takeLoss() -> Bool {
         guard !establishments.isEmpty, establishments[0].history.defeat?.lostNetwork == true else { return false }
         establishments[0].history.defeat?.lostNetwork = false
@@ -84,23 +88,25 @@ extension ConnectionDriver.Progress {
         return watch
     }
 
-    /// Whether the connection is ready, and its path is not monitored yet.
+    /// Whether monitoring of the path may start. The connection must be ready, and its path must not be monitored yet.
     var mayFollowPath: Bool {
         guard lifecycle.state == .ready, !lifecycle.isEnding else { return false }
         if case .followingPath = establishments.first?.activity { return false }
         return true
     }
 
-    /// Records that `follower` monitors the connection's path. Returns `false` if the connection is not ready or its
-    /// path is already monitored; the follower must then not subscribe to network changes.
+    /// Records that `follower` monitors the connection's path.
+    ///
+    /// Returns `false` if the connection is not ready, or if its path is already monitored. In these cases, the
+    /// follower must not subscribe to network changes.
     mutating func beginFollowing(_ follower: PathFollower) -> Bool {
         guard mayFollowPath else { return false }
         record { $0.activity = .followingPath(follower, nil) }
         return true
     }
 
-    /// Stores the network subscription of the object that monitors the connection's path. Returns `false` if this
-    /// object no longer monitors the path.
+    /// Stores the subscription to network changes with which `follower` monitors the connection's path. Returns `false`
+    /// if another follower monitors the path by now, or none.
     mutating func follow(_ follower: PathFollower, by watch: NetworkStateMonitor.Subscription) -> Bool {
         guard case .followingPath(let current, nil) = establishments.first?.activity, current === follower else {
             return false

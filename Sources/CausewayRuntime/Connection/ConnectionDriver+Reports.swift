@@ -18,8 +18,8 @@ extension ConnectionDriver {
         } else if startCall != .notMade {
             observer.connectionChanged(to: state)
         }
-        // Release the observer now, because only `cancelled` can follow a failure. For that report, the caller passes
-        // the observer to `cancel` again.
+        // After a failure, only the state `cancelled` can follow. So release the observer now. `cancel` gets the
+        // observer again for that report.
         if case .failed = state {
             progress.withLock { progress in if !progress.lifecycle.isEnding { progress.observer = nil } }
         }

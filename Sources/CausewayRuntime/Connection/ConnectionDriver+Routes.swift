@@ -11,7 +11,7 @@ extension ConnectionDriver {
         }
     }
 
-    /// Returns the first route's target, or `target` if there are no routes.
+    /// Returns the target of the connection's first route, or `target` if there are no routes.
     func firstTarget(_ target: Connector.Target) -> Connector.Target {
         let first = progress.withLock { progress in
             (progress.establishments.first?.routes ?? RouteCursor()).routes(frozen).first
@@ -21,12 +21,13 @@ extension ConnectionDriver {
 
     // MARK: Route planning
 
-    /// Why no route was found, as text for the user.
+    /// A text for the user that explains why no route was found.
     package var routeProblem: String? {
         progress.withLock { progress in progress.establishments.first?.routes.plan }?.problem?.reason
     }
 
-    /// Continues after route planning: connects over the first route, or reports the planning failure.
+    /// Called when the planning of the routes has ended. Connects over the first route, or reports that planning
+    /// failed.
     func planned(_ plan: RoutePlan) {
         guard let first = plan.routes?.first else {
             let failure = plan.problem?.failure ?? Failure(errno: Errno.notSupported)
@@ -40,9 +41,8 @@ extension ConnectionDriver {
 
     // MARK: Datagram relay
 
-    /// Retains the association with a relaying proxy until the transport that uses the association has ended. Cancels
-    /// the association that it replaces. If the connection has failed or is ending, cancels the new association
-    /// instead.
+    /// Retains the association with a relaying proxy until the transport that uses it has ended. An earlier association
+    /// is cancelled. If the connection has failed or is ending, the new association is cancelled instead.
     func hold(_ association: any DatagramRelay) {
         let unwanted = progress.withLock { progress -> (any DatagramRelay)? in
             guard progress.mayConnect else { return association }
@@ -65,7 +65,7 @@ extension ConnectionDriver {
 
     // MARK: The next route
 
-    /// Starts attempts over the next route. Returns `false` if there is none.
+    /// Starts connection attempts over the next route. Returns `false` if there is no further route.
     func takeNextRoute() -> Bool {
         guard !frozen.routes.isEmpty || frozen.planner != nil else { return false }
         return connect { establishment in

@@ -6,9 +6,10 @@ internal import Synchronization
 /// Delays the `.ready` report until `start` has returned and the network state has been read, so that viability and
 /// path are reported together with `.ready`.
 extension ConnectionDriver {
-    /// Performs the transition for a call to `start`, on the program's thread. Otherwise this method works like
-    /// ``transition(_:)``. The program receives the `ready` report only after `start` has returned, because the program
-    /// may finish its set-up after the call to `start`.
+    /// Performs the state transition when the program calls `start`. Runs on the program's thread.
+    ///
+    /// The program gets the `ready` report only after `start` has returned. The program may finish its set-up after the
+    /// call. In all other ways, this method works like ``transition(_:)``.
     func begin(_ body: (inout Progress) -> [Lifecycle.Action]) {
         let mustPerform = progress.withLock { progress in
             let mustPerform = progress.actions.add(body(&progress))
@@ -20,29 +21,30 @@ extension ConnectionDriver {
         progress.withLock { progress in progress.startCall = .returned }
     }
 
-    /// How many times a thread with a `ready` report yields the processor while `start` is in progress. After that, the
-    /// thread waits 1 ms at a time.
+    /// How often a thread yields the processor while it waits for a running `start` call to return.
+    ///
+    /// The thread has a `ready` report to deliver. After that number, it sleeps for 1 ms at a time.
     private static let startPatience = 1_000
-    /// The maximum number of times that the thread waits 1 ms for `start` to return.
+    /// The maximum number of 1 ms waits in which the thread waits for `start` to return.
     private static let longPatience = 1_000
 
     /// Whether `start` is in progress.
     package var isStarting: Bool { progress.withLock { progress in progress.startCall == .inProgress } }
 
-    /// Waits until `start` has returned. Call this on the program's queue only.
+    /// Waits until `start` has returned. Call this only on the program's queue.
     ///
-    /// A report wakes the queue's thread, which can preempt the thread that is about to return from `start`. The
-    /// preempted thread needs the processor for less than another microsecond, so a short wait is usually enough.
+    /// A report wakes the queue's thread. This thread can preempt the thread that is about to return from `start`. That
+    /// thread needs less than one more microsecond of processor time, so a short wait is usually enough.
     func awaitStart() {
         for attempt in 0..<(Self.startPatience + Self.longPatience) {
             guard isStarting else { return }
-            // Yield the processor first, then wait 1 ms at a time. On a busy computer, the thread in `start` can be
-            // without a processor for several milliseconds.
+            // The first attempts only yield the processor. Each later attempt waits 1 ms. On a busy computer, the
+            // thread that runs `start` may get no processor time for several milliseconds.
             if attempt < Self.startPatience { System.giveWay() } else { System.pauseBriefly() }
         }
     }
 
-    /// Performs `first`, then all queued actions, including those that transitions add in the meantime.
+    /// Performs `first`, and then all queued actions. Transitions may add more actions in the meantime.
     func performActions(from first: Lifecycle.Action? = nil) {
         var following = first
         while let action = following ?? progress.withLock({ progress in progress.actions.next() }) {
@@ -61,8 +63,8 @@ extension ConnectionDriver {
             progress.withLock { progress in progress.beginAgreement() }
             return beginHandshake(channel)
         }
-        // Report `ready` on the event loop, which delivers no content during the report. If another thread reported
-        // `ready`, a pending receive call could deliver content to the program before this report.
+        // Report `ready` on the event loop, because the loop delivers no content during the report. Another thread
+        // could report it too late: a pending receive call could already have delivered content to the program.
         guard progress.withLock({ progress in progress.delivery != nil }), wantsPathReports || flow.hasRequests else {
             return becomeReady()
         }
@@ -82,13 +84,16 @@ extension ConnectionDriver {
 
     // MARK: The network
 
-    /// How long the `ready` report waits for the first reading of the network state. Connections must work even if the
-    /// kernel does not answer queries about the network. On a busy computer, the first reading takes more than 50 ms.
+    /// The maximum time that the `ready` report waits for the first reading of the network state. The time is limited
+    /// because connections must work even if the kernel does not answer queries about the network. On a busy computer,
+    /// the first reading takes more than 50 ms.
     private static let modelPatience = Duration.seconds(1)
 
-    /// Returns whether the `ready` report must wait because the program has path handlers and the network state has not
-    /// been read yet. In that case, `action` and the queued actions are performed when the monitor has read the state,
-    /// or after ``modelPatience``.
+    /// Returns whether the `ready` report must wait until the network state has been read for the first time. It waits
+    /// only if the program has path handlers, and if this state is not known yet.
+    ///
+    /// If it waits, `action` and the queued actions are performed later: when the state has been read, or after
+    /// ``modelPatience``.
     private func awaitsModel(before action: Lifecycle.Action) -> Bool {
         guard wantsPathReports, NetworkStateMonitor.shared.followed == nil else { return false }
         let wait = ModelWait { watch in
@@ -103,9 +108,9 @@ extension ConnectionDriver {
     }
 }
 
-/// Waits for the first reading of the network state, for a limited time.
+/// Waits until the network state has been read for the first time, or until a time limit.
 ///
-/// The reading can be complete, on another thread, before ``begin(_:on:limit:)`` has returned.
+/// The state can be read on another thread, even before ``begin(_:on:limit:)`` has returned.
 final class ModelWait: Sendable {
     typealias Continuation = @Sendable (NetworkStateMonitor.Subscription?) -> Void
 
@@ -116,8 +121,8 @@ final class ModelWait: Sendable {
 
     private let state: LockedValue<State>
 
-    /// - Parameter continuation: Called once on the loop. Its argument is the subscription to network changes, which
-    ///   the continuation must cancel; `nil` if there is none.
+    /// - Parameter continuation: Called once on the loop. The argument is the subscription to network changes, or `nil`
+    ///   if there is none. The continuation must cancel the subscription.
     init(_ continuation: @escaping Continuation) { state = LockedValue(.waiting(continuation, nil, nil)) }
 
     func begin(_ monitor: NetworkStateMonitor, on loop: any EventLoop, limit: Duration) {

@@ -11,20 +11,20 @@ extension ConnectionDriver {
         var startCall = StartCall.notMade
         var firstContent = FirstContent.absent
         var actions = ActionLine<Lifecycle.Action>()
-        /// The current establishment, as an array with at most one element; empty for an accepted connection without
-        /// protocols above the transport. The array keeps the element on the heap, so that idle accepted connections
-        /// need no memory for it.
+        /// The current establishment, in an array with at most one element. The array is empty for an accepted
+        /// connection without protocols above the transport. An array keeps its element on the heap, so idle accepted
+        /// connections need no memory for it.
         var establishments: [Establishment] = []
     }
 
-    /// The program's call to ``start(on:observer:)``.
+    /// The progress of the program's call to ``start(on:observer:)``.
     enum StartCall: Sendable { case notMade, inProgress, returned }
 
-    /// The state of the program's first content. An establishment waits for this content only if it sends content in
-    /// its first packet.
+    /// The state of the program's first content. Only an establishment that sends content in its first packet waits for
+    /// this content.
     enum FirstContent: Sendable {
         case absent
-        /// The establishment waits for content.
+        /// The connection's establishment waits until the program sends its first content.
         case awaited
         case present
     }
@@ -34,38 +34,39 @@ extension ConnectionDriver {
         var activity = Activity.idle
         var history = EstablishmentHistory()
         var routes = RouteCursor()
-        /// The current route's addresses that were not tried.
+        /// The addresses that were not tried yet on the current route.
         var untried: [SocketAddress] = []
         /// The association with a relaying proxy; `nil` if the route uses no such proxy.
         var association: (any DatagramRelay)?
-        /// Why the handshake above the transport failed.
+        /// The failure of the handshake above the transport; `nil` if that handshake has not failed.
         var disagreement: Failure?
-        /// Decides when to try again; `nil` before an attempt has failed.
+        /// Decides when to try again after a failed attempt; `nil` before the first failure.
         var wait: NetworkWait?
-        /// Whether the transport failed before the program had received all content that arrived.
+        /// Whether the transport failed before the program received all content that had arrived.
         var isLost = false
     }
 
-    /// Work in progress besides the transport. An activity ends before the next activity replaces it.
+    /// What the connection is doing, apart from its transport. There is one activity at a time; it ends before another
+    /// one begins.
     enum Activity: Sendable {
         case idle
         case connecting(Connector)
         case awaitingNetwork(NetworkStateMonitor.Subscription)
-        /// The connection is ready. The path is being monitored. The subscription is `nil` until the monitor has
-        /// returned it.
+        /// The connection is ready, and its network path is monitored. While the monitor is still creating the
+        /// subscription, the subscription is `nil`.
         case followingPath(PathFollower, NetworkStateMonitor.Subscription?)
     }
 }
 
 /// Data about a connection's establishments, for reports to the program.
 struct EstablishmentHistory: Sendable {
-    /// The current establishment's history; `nil` before its transport is connected.
+    /// Data about the current connection attempt. `nil` as long as its transport is not connected.
     private(set) var facts: EstablishmentFacts?
     /// The history of the latest failed establishment.
     var defeat: EstablishmentFacts?
     /// When the first establishment started.
     private var firstStarted: Duration?
-    /// The number of attempts in all establishments.
+    /// The number of connection attempts in all establishments.
     private var attemptCount = 0
 
     /// Records the start time of the first establishment. Later calls have no effect.
@@ -73,19 +74,19 @@ struct EstablishmentHistory: Sendable {
         if firstStarted == nil { firstStarted = now }
     }
 
-    /// Replaces the current establishment's history; the totals over all establishments stay the same.
+    /// Replaces the history of the current establishment. Does not change the totals over all establishments.
     mutating func renew(_ facts: EstablishmentFacts?) { self.facts = facts }
 
-    /// Adds to the total number of attempts in all establishments. The latest attempt belongs to the current
-    /// establishment, so the history of this establishment counts all others as previous attempts.
+    /// Adds attempts to the total over all establishments. The latest attempt belongs to the current establishment. All
+    /// earlier attempts count as previous attempts.
     mutating func countAttempts(_ count: Int) {
         attemptCount += count
         facts?.previousAttempts = attemptCount - 1
         if let firstStarted { facts?.started = firstStarted }
     }
 
-    /// Records when an accepted connection's handshakes start; for such a connection, the handshakes are the whole
-    /// establishment.
+    /// Records the time at which the handshakes of an accepted connection start. An accepted connection has no other
+    /// establishment step.
     mutating func beganHandshake(at now: Duration) {
         guard facts == nil else { return }
         var facts = EstablishmentFacts()
@@ -101,11 +102,11 @@ struct EstablishmentHistory: Sendable {
 
 /// A connection's routes in the order of attempts, and the current one.
 struct RouteCursor: Sendable {
-    /// The plan for finding the routes, if the parameters do not contain them.
+    /// The search that finds the routes of the connection. `nil` if the parameters already contain the routes.
     private(set) var plan: RoutePlan?
     private var index = 0
 
-    /// Begins again with the first route. A `plan` that is not `nil` replaces the previous plan.
+    /// Makes the first route the current one. If `plan` is not `nil`, it also replaces the previous plan.
     mutating func rewind(with plan: RoutePlan?) {
         self.plan = plan ?? self.plan
         index = 0

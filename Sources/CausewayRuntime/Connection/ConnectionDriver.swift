@@ -18,7 +18,7 @@ package final class ConnectionDriver: FlowOwner {
         /// A socket that a listener has accepted. It is not attached to the flow yet.
         case accepted(CInt)
         indirect case peer(SharedDatagramSocket, SocketAddress)
-        /// An accepted socket or datagram peer that is attached to the flow.
+        /// An accepted socket, or one peer of a shared datagram socket. The flow already uses it as its transport.
         case attached
         /// Invalid parameters or an invalid endpoint: the connection fails when it starts.
         case mistaken(Failure)
@@ -28,7 +28,7 @@ package final class ConnectionDriver: FlowOwner {
     /// The channel for protocols above the transport; `nil` if there are none. The program's send and receive calls go
     /// through this channel, which stays the same for all attempts to connect.
     package let channel: StackChannel?
-    /// The flow if there are no protocols above it; otherwise `nil`.
+    /// The flow, if the program uses it directly. `nil` if protocols run above the flow.
     package var plainFlow: Flow? { channel == nil ? flow : nil }
     let frozen: FrozenSettings
     package var settings: SocketSettings { frozen.value }
@@ -51,7 +51,7 @@ package final class ConnectionDriver: FlowOwner {
     }
 
     deinit {
-        // If the connection was never started, nothing else closes the accepted socket.
+        // Close the accepted socket of a connection that was never started, because nothing else closes it.
         switch progress.withLock({ progress in progress.origin }) {
         case .accepted(let fd): Descriptor(adopting: fd).close()
         case .peer(let shared, let peer): if case .setup = state { shared.forget(peer) }
@@ -79,8 +79,9 @@ package final class ConnectionDriver: FlowOwner {
         start(queue.map { SharedDelivery.on($0) }, observer)
     }
 
-    /// Starts the connection. All callbacks run on the connection's event loop, when an event batch ends, and must not
-    /// block. This saves a thread switch.
+    /// Starts the connection with callbacks on its event loop, which saves a thread switch.
+    ///
+    /// The callbacks run at the end of an event batch and must not block.
     package func startOnLoop(observer: any ConnectionObserver) { start(SharedDelivery.on(flow.loop), observer) }
 
     private func start(_ delivery: SharedDelivery?, _ observer: any ConnectionObserver) {
@@ -102,15 +103,15 @@ package final class ConnectionDriver: FlowOwner {
     package func cancel(_ ending: Lifecycle.Ending, observer: any ConnectionObserver) {
         transition { progress in
             let actions = progress.lifecycle.cancelled(ending)
-            // Set the observer again for the `cancelled` report, because a failed connection has already released its
-            // observer.
+            // A failed connection has released its observer. Set the observer again, because it must receive the report
+            // of `cancelled`.
             if !actions.isEmpty { progress.observer = observer }
             return actions
         }
     }
 
-    /// Whether the connection may wait for content before it is established. If so, the caller must call
-    /// ``contentCame()`` when it has content.
+    /// Whether establishment may wait until the program sends content. If so, the caller must call ``contentCame()``
+    /// when there is content to send.
     package var isContentAwaited: Bool { frozen.connectsWithContent }
 
     /// Records that there is content to send, and starts an establishment that waits for content. If the parameters
@@ -155,8 +156,8 @@ package final class ConnectionDriver: FlowOwner {
 
     func perform(_ action: Lifecycle.Action) {
         switch action {
-        // `release()` makes the `cancelled` report and then releases the handlers, in one call on the queue. If the
-        // report were queued separately, a concurrent queue could release the handlers before the report.
+        // Do nothing here. `release()` reports `cancelled` and then releases the handlers, both in one call on the
+        // queue. If the report were a separate call, a concurrent queue could release the handlers before it.
         case .report(.cancelled): break
         case .report(.ready): reportReady()
         case .report(let state): report(state)
@@ -187,8 +188,8 @@ package final class ConnectionDriver: FlowOwner {
         }
     }
 
-    /// Attaches an accepted socket or datagram peer to the flow. The socket or peer is connected from the beginning,
-    /// but is attached only when the program starts the connection.
+    /// Attaches the accepted socket, or the datagram peer, to the flow. The peer is connected from the beginning. But
+    /// the flow uses its socket only when the program starts the connection.
     func attachAccepted() {
         let origin = progress.withLock { progress -> Origin? in
             switch progress.origin {
@@ -215,8 +216,8 @@ package final class ConnectionDriver: FlowOwner {
     func close(_ ending: Lifecycle.Ending) {
         attachAccepted()
         guard let channel else { return closeFlow(ending) }
-        // Report `cancelled` when everything has been sent. Do not wait for the closing message of the peer, because
-        // the peer may never respond.
+        // Report `cancelled` as soon as everything has been sent. Do not wait for the peer's closing message, because
+        // the peer may never send it.
         let left: @Sendable () -> Void = { self.transition { progress in progress.lifecycle.closed() } }
         channel.close(abortively: ending == .abortive, left: left) { self.closeFlow(ending) }
     }

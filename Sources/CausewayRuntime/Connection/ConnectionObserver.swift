@@ -8,7 +8,7 @@ package protocol ConnectionObserver: AnyObject, Sendable {
     func connectionPathChanged(_ reports: PathTracker.Reports)
     /// Reports the path that the waiting connection would use now; `nil` for an endpoint on this host.
     func connectionWaits(on path: PathEvaluation?)
-    /// Called last: after this call, no other method is called.
+    /// The connection was released. This is the last call to the observer.
     func connectionReleased()
 }
 

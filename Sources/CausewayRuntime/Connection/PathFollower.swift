@@ -2,13 +2,13 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Monitors one connection's path and computes the reports for the program.
+/// Monitors the path of one connection. Determines which path changes to report to the program.
 final class PathFollower: Sendable {
     private struct State: Sendable {
-        /// The connection or its subflows; `nil` if the connection needs no network.
+        /// The connection, or its Multipath TCP subflows; `nil` if the connection needs no network.
         var connections: [FollowedConnection]?
-        /// The elements of `connections` at the latest network change. The routing in each element was recorded when
-        /// the element was first seen.
+        /// The connections that were already known when the network last changed. Each contains the routing from the
+        /// time when it was first seen.
         var known: [FollowedConnection] = []
         var isBound = false
         /// Whether the interface has lost the connection's address and has another address instead.
@@ -22,10 +22,11 @@ final class PathFollower: Sendable {
         state = LockedValue(State(connections: connections))
     }
 
-    /// Returns the reports for the program. When the kernel begins to route the connection's packets over another
-    /// interface, also returns the interface that has the connection's local address, so that the caller can bind the
-    /// socket to this interface. Later calls do not return this interface again while the connection keeps its
-    /// addresses.
+    /// Returns the path reports for the program after a network change.
+    ///
+    /// The kernel may now route the connection's packets over another interface. In that case, the result also contains
+    /// the interface that has the connection's local address. The caller can then bind the socket to it. While the
+    /// connection keeps its addresses, later calls do not return this interface again.
     func networkChanged(
         to model: NetworkModel, subflowsNow: [FollowedConnection]?
     ) -> (PathTracker.Reports, home: NWInterface?) {
@@ -49,12 +50,12 @@ final class PathFollower: Sendable {
         state.withLock { state in !state.known.isEmpty && !model.path(of: state.known).isViable }
     }
 
-    /// Replaces the monitored connections after their addresses have changed.
+    /// Replaces the set of monitored connections. Call this when the addresses of the connections have changed.
     func moved(to connections: [FollowedConnection]) {
         state.withLock { state in (state.connections, state.known, state.isBound) = (connections, [], false) }
     }
 
-    /// Returns whether the interface has replaced the connection's address since the previous call.
+    /// Returns whether the connection's address was replaced on its interface since the previous call.
     func noteRenumbering(in model: NetworkModel) -> Bool {
         state.withLock { state in
             let was = state.isRenumbered
@@ -63,6 +64,7 @@ final class PathFollower: Sendable {
         }
     }
 
-    /// Whether the interface had replaced the connection's address at the latest call of ``noteRenumbering(in:)``.
+    /// Whether the interface has lost the connection's address and has another address instead. The value comes from
+    /// the latest call of ``noteRenumbering(in:)``.
     var isRenumbered: Bool { state.withLock { $0.isRenumbered } }
 }

@@ -19,7 +19,8 @@ final class RelayAssociation: DatagramRelay {
         var timer: TimerID?
     }
 
-    /// The maximum number of bytes per read from the proxy. The longest SOCKS reply has 262 bytes.
+    /// The maximum number of bytes per read from the proxy. It is enough for the longest SOCKS reply, which has 262
+    /// bytes.
     private static let readLength = 512
 
     private let credential: TunnelCredential?
@@ -42,7 +43,7 @@ final class RelayAssociation: DatagramRelay {
 
     deinit { cancel() }
 
-    /// The history of the control connection, whether it succeeded or failed.
+    /// How the control connection was established, or how it failed.
     var facts: EstablishmentFacts { control.establishment ?? control.defeat ?? EstablishmentFacts() }
 
     func begin(_ opened: @escaping RelayOpened) {
@@ -60,7 +61,8 @@ final class RelayAssociation: DatagramRelay {
         proxy.map { RelayPlace.permits(address, of: $0) } ?? false
     }
 
-    /// Closes the control connection. May be called from any thread. A callback in progress may still arrive.
+    /// Closes the control connection. May be called from any thread. A callback that is already running may still be
+    /// delivered afterwards.
     func cancel() { control.cancel(.graceful, observer: RelayControlObserver(nil)) }
 
     // MARK: The connection to the proxy
@@ -68,8 +70,8 @@ final class RelayAssociation: DatagramRelay {
     fileprivate func controlChanged(to state: ConnectionDriver.State) {
         switch state {
         case .ready: loop.execute { self.ask() }
-        // End the association even if the control connection only waits for the network: the connection that uses the
-        // relay decides whether to try again.
+        // End the association even if the control connection only waits for the network. The connection that uses the
+        // relay then decides whether to try again.
         case .waiting(let failure), .failed(let failure): loop.execute { self.end(with: failure) }
         case .setup, .preparing, .cancelled: break
         }
@@ -103,7 +105,7 @@ final class RelayAssociation: DatagramRelay {
         guard progress.value.end == nil else { return }
         if let data = content.data { take([UInt8](data)) }
         if let error = content.error { return end(with: error) }
-        // The proxy ends the association when it closes the control connection (RFC 1928 §7).
+        // When the proxy closes the control connection, it also ends the UDP association (RFC 1928 §7).
         if content.isFinal { return end(with: Failure(errno: Errno.connectionReset)) }
         if progress.value.end == nil { receiveNext() }
     }
@@ -156,7 +158,7 @@ extension RelayRequest {
     }
 }
 
-/// Observes the control connection for an association, without retaining the association.
+/// Observes the control connection of a relay association. The observer does not retain the association.
 private final class RelayControlObserver: ConnectionObserver {
     private weak let association: RelayAssociation?
 
@@ -170,15 +172,19 @@ private final class RelayControlObserver: ConnectionObserver {
 
 /// Computes a relay's address from a proxy's reply.
 enum RelayPlace {
-    /// Whether a relay can have this address. A proxy on another host must not direct datagrams to services on this
-    /// host. The unspecified address is not permitted either: the kernel delivers datagrams for it to this host.
+    /// Whether a relay can have this address.
+    ///
+    /// A proxy on another host must not direct datagrams to services on this host. For the same reason, the unspecified
+    /// address is not permitted: the kernel delivers its datagrams to this host.
     static func permits(_ place: SocketAddress, of proxy: SocketAddress) -> Bool {
         let place = place.unmapped
         return !place.isMulticast && !place.isWildcard && (!place.isLoopback || proxy.isLoopback)
     }
 
-    /// Returns the address for the datagrams, or `nil` if no relay can have this address. If the proxy returned a name,
-    /// its addresses are checked when the name is resolved.
+    /// Returns the address to which the datagrams are sent. Returns `nil` if no relay can have the address that the
+    /// proxy returned.
+    ///
+    /// If the proxy returned a name, its addresses are checked when the name is resolved.
     static func target(_ bound: TunnelDestination, of proxy: SocketAddress) -> Connector.Target? {
         guard bound.port != 0, proxy.family != .unix else { return nil }
         switch bound.host {
@@ -188,7 +194,8 @@ enum RelayPlace {
         case .address(let address):
             let place = SocketAddress(address, port: bound.port).unmapped
             guard permits(place, of: proxy) else { return nil }
-            // A link-local address in the reply belongs to the link over which the proxy is reached.
+            // If the proxy's reply contains a link-local address, the address belongs to the link over which this host
+            // reaches the proxy. So use the scope of that link.
             guard address.isLinkLocal, case .ipv6(_, _, _, let scope) = proxy else { return .addresses([place]) }
             return .addresses([place.with(port: bound.port, scope: scope)])
         }
@@ -196,13 +203,13 @@ enum RelayPlace {
 }
 
 extension SocketSettings {
-    /// The control connection's settings. The path constraints are those of the datagrams. Keepalive probes detect a
-    /// vanished proxy.
+    /// Settings for the control connection to the proxy. The control connection has the same path constraints as the
+    /// datagrams. Keepalive probes detect a vanished proxy.
     fileprivate var forRelayControl: SocketSettings {
         var control = self
         control.transport = .tcp
         control.reuseLocalAddress = false
-        // The required local port is for the datagrams, not for the control connection.
+        // The required local port applies to the datagrams, not to the control connection.
         control.localAddress = localAddress?.with(port: 0)
         control.tcp.keepalive = Keepalive(idleSeconds: 60, intervalSeconds: 15, count: 4)
         return control

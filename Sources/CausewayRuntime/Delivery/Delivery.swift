@@ -13,27 +13,28 @@ package final class Delivery: Sendable {
         case received(ReceiveCompletion, ReceivedContent)
         case sent(SendCompletion, Failure?)
         case call(@Sendable () -> Void)
-        /// A closure that makes several calls and returns their number.
+        /// A closure that makes several calls to the program and returns the number of these calls.
         case calls(@Sendable () -> Int)
     }
 
     fileprivate struct State {
         let items = Ring<Item>()
-        /// Whether the queue contains a block that will make the calls in the list, or will get such a block when an
-        /// event batch ends.
+        /// Whether a block that will make the listed calls is in the queue, or will be added to it when an event batch
+        /// ends.
         var isDispatched = false
-        /// For a concurrent queue: the number of items in the list that do not have a dispatched block yet.
+        /// Only for a concurrent queue: the number of items in the list for which no block has been dispatched yet.
         var undispatched = 0
     }
 
     /// The number of calls that one block makes before other work in the queue runs.
     private static let budget = 256
 
-    /// The queue for the calls; `nil` if they run on an event loop.
+    /// The queue on which the calls run; `nil` if they run on an event loop.
     package let queue: DispatchQueue?
-    /// The loop for the calls; `nil` if they run on a queue.
+    /// The event loop on which the calls run; `nil` if they run on a queue.
     private let loop: (any EventLoop)?
-    /// Whether the queue is concurrent. Each item then gets its own block, because one callback may wait for another.
+    /// Whether the queue is concurrent. On such a queue, each item gets a separate block, because one callback may wait
+    /// for another.
     private let isConcurrent: Bool
     private let state = LockedValue(State())
 
@@ -53,7 +54,7 @@ package final class Delivery: Sendable {
     /// Whether the calls run on an event loop.
     package var isOnLoop: Bool { loop != nil }
 
-    /// Whether calls never overlap.
+    /// Whether the delivery makes only one call at a time.
     var isSerial: Bool { !isConcurrent }
 
     /// Returns whether `queue` is a global queue, which is concurrent. Dispatch has no property for this, but global
@@ -97,8 +98,8 @@ package final class Delivery: Sendable {
         for _ in 0..<count { queue.async { self.drainOne() } }
     }
 
-    /// Makes the pending calls now if the current thread belongs to their event loop; otherwise calls ``dispatch()``.
-    /// Called on a loop's thread when an event batch ends.
+    /// Makes the pending calls now if the current thread belongs to their event loop. Otherwise calls ``dispatch()``.
+    /// Called on a loop's thread when a batch of events ends.
     fileprivate func dispatchInBatch() {
         if loop?.isCurrent == true { drain() } else { dispatch() }
     }
@@ -108,7 +109,9 @@ package final class Delivery: Sendable {
         if loop.isCurrent { loop.dispatchAfterBatch(self) } else { dispatch() }
     }
 
-    /// Adds a callback to the list of calls, and calls ``dispatch()`` if necessary. The caller must hold no lock.
+    /// Adds an item, which contains a callback, to the queue of callbacks. Calls ``dispatch()`` if necessary.
+    ///
+    /// The caller must hold no lock.
     package func post(_ item: Item) {
         if add(item) { dispatch() }
     }
@@ -127,7 +130,8 @@ package final class Delivery: Sendable {
         }
         while batch > 0 {
             for _ in 0..<batch {
-                // Take one item at a time: a callback may run the main queue, which calls this function recursively.
+                // Take the items one at a time. An item's callback may run the main queue, and the main queue may then
+                // call this function again.
                 guard let item = state.withLock({ state in state.items.popFirst() }) else { break }
                 remaining -= run(item)
             }
@@ -140,7 +144,8 @@ package final class Delivery: Sendable {
         if let item = state.withLock({ state in state.items.popFirst() }) { _ = run(item) }
     }
 
-    /// Makes the calls of one item in the list. Returns their number, which counts against the limit ``budget``.
+    /// Makes the calls that one item of the list contains. Returns how many calls this item counts toward the limit
+    /// ``budget``.
     private func run(_ item: Item) -> Int {
         switch item {
         case .received(let completion, let content): completion(content)
@@ -153,7 +158,8 @@ package final class Delivery: Sendable {
 }
 
 extension Delivery.State {
-    /// Returns the number of items that the current block drains next; 0 if another block drains the remaining items.
+    /// Returns how many items the current block delivers next. Returns 0 if no items are left, or if another block
+    /// delivers them.
     fileprivate mutating func nextBatch(isSpent: Bool, _ mustDispatch: inout Bool) -> Int {
         guard !items.isEmpty, !isDispatched else { return 0 }
         guard isSpent else { return items.count }

@@ -6,14 +6,14 @@ package import FoundationEssentials
 /// The result of one receive call.
 package struct ReceivedContent: Sendable {
     package var data: Data?
-    /// The number of content bytes that are passed without a copy to the protocols above the transport. The bytes are
+    /// The number of content bytes that are passed without a copy to the protocols above the transport. Such bytes stay
     /// in the thread's scratch buffer until the completion returns, and `data` is empty.
     var lentCount = 0
     /// The kernel's information about a datagram.
     package var packet: PacketMark?
     /// Whether the peer will send no more content.
     package var isFinal = false
-    /// Whether the message or the stream ends with this content.
+    /// Whether this content is the last of its message or of the stream.
     package var isComplete = false
     package var error: Failure?
     /// Message metadata from the protocols above the transport.
@@ -37,7 +37,7 @@ extension ReceivedContent {
     /// thread.
     var lent: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<lentCount]) }
 
-    /// A copy that stays valid after the completion has returned.
+    /// A copy of the content that stays valid after the completion handler has returned.
     var kept: ReceivedContent {
         guard lentCount > 0 else { return self }
         var content = self
@@ -45,8 +45,8 @@ extension ReceivedContent {
         return content
     }
 
-    /// The result for a task. If an error follows the content, this result omits the error, and the next receive call
-    /// reports it.
+    /// The result that a task receives. If content comes together with an error, the task gets only the content now.
+    /// The next receive call reports the error.
     var forTask: Result<StreamPiece, Failure> {
         if let error, data == nil { return .failure(error) }
         return .success(StreamPiece(data: data, isFinal: isFinal))

@@ -1,11 +1,11 @@
 internal import CausewaySystem
 package import Dispatch
 
-/// One queue's delivery, shared by all connections that use the queue. It exists while any connection holds a reference
-/// to it.
+/// The delivery for one queue, shared by all connections that use the queue. It exists while any connection refers to
+/// it.
 ///
-/// The registry holds a weak reference to this object, not to the ``Delivery``: once a Swift object has had a weak
-/// reference, each use of it costs several times as much.
+/// The registry has a weak reference to this object, and not to the ``Delivery``. The reason is that each use of a
+/// Swift object costs several times as much after the object has had a weak reference.
 package final class SharedDelivery: Sendable {
     private final class Reference: Sendable {
         private struct Box { weak var shared: SharedDelivery? }
@@ -16,8 +16,8 @@ package final class SharedDelivery: Sendable {
 
     private static let known = LockedValue<[ObjectIdentifier: Reference]>([:])
 
-    /// Finds or creates a queue's shared delivery. A global queue has no order to preserve, so each call creates a new
-    /// delivery for it.
+    /// Returns the delivery for a queue. All users of the queue share it. Creates the delivery if needed. A global
+    /// queue has no fixed order, so each call creates a new delivery for it.
     package static func on(_ queue: DispatchQueue) -> SharedDelivery {
         if Delivery.isGlobal(queue) { return SharedDelivery(queue) }
         let id = ObjectIdentifier(queue)
@@ -42,14 +42,14 @@ package final class SharedDelivery: Sendable {
         guard let queue else { return }
         let id = ObjectIdentifier(queue)
         let successor = Self.known.withLock { known in
-            // The registry may already contain a new object for this queue, because the weak reference to this object
-            // has become `nil`. Keep the new object.
+            // The weak reference to this object is already `nil`, so the registry may contain a new object for this
+            // queue. Keep the new object.
             let successor = known[id]?.shared
             if successor == nil { known[id] = nil }
             return successor
         }
-        // Release the new object here, outside the lock. This may be the last reference to it, and its `deinit` takes
-        // the lock.
+        // Keep the object until here, where the lock is released. This may be the last reference to the object, and its
+        // `deinit` takes the same lock.
         withExtendedLifetime(successor) {}
     }
 
@@ -59,7 +59,7 @@ package final class SharedDelivery: Sendable {
     /// Adds an item, like ``Delivery/add(_:)``.
     package func add(_ item: Delivery.Item) -> Bool { delivery.add(item) }
 
-    /// Dispatches, like ``Delivery/dispatch()``.
+    /// Starts delivering the queued items, like ``Delivery/dispatch()``.
     package func dispatch() { delivery.dispatch() }
 
     /// Adds an item and dispatches, like ``Delivery/post(_:)``.

@@ -1,14 +1,15 @@
 internal import CausewaySystem
 internal import Dispatch
 
-/// Collects the calls and task resumptions from one batch of events, and hands them to other threads when the batch
-/// ends. If these threads share the loop's processor, the loop also yields the processor to them.
+/// Collects the calls and task resumptions of one batch of events, and hands them to other threads when the batch ends.
 ///
-/// A resumed task may run at once and add more work. A class permits such a nested call: in a structure, it would be an
-/// overlapping access to the members.
+/// If these threads share the loop's processor, the loop also yields the processor to them.
+///
+/// This type is a class because of nested calls. A resumed task may run at once and add more work. In a structure, such
+/// a call would overlap with an access to the members.
 final class DeferredWakeups {
-    /// The number of tasks that one pool thread resumes for the loop. Below the minimum, the switch to a pool thread
-    /// costs more than it saves; above the maximum, tasks would wait longer than necessary.
+    /// How many tasks one pool thread resumes for the event loop. With fewer tasks than the minimum, the switch to a
+    /// pool thread costs more time than it saves. With more tasks than the maximum, tasks would wait too long.
     private static let tasksAtOnce = (minimum: 4, maximum: 32)
 
     private let calls = Ring<@Sendable () -> Void>()
@@ -30,10 +31,10 @@ final class DeferredWakeups {
         while let call = calls.popFirst() { call() }
     }
 
-    /// Resumes the collected tasks, on a Dispatch pool thread if there are many.
+    /// Resumes the collected tasks. If there are many, resumes them on a Dispatch pool thread.
     ///
-    /// For each task that the loop itself resumes, it wakes another thread. On a shared processor, that thread preempts
-    /// the loop, runs the task and sleeps again.
+    /// If the loop itself resumes a task, it wakes another thread for each task. On a shared processor, this thread
+    /// preempts the loop, runs the task and sleeps again.
     private func resumeTasks() {
         isGiven = true
         guard tasks.count >= Self.tasksAtOnce.minimum else {
@@ -48,8 +49,9 @@ final class DeferredWakeups {
         }
     }
 
-    /// Ends one iteration of the event loop, in which `eventCount` events were handled. Yields the processor if the
-    /// iteration gave work to other threads and ``YieldPolicy`` allows it.
+    /// Ends an iteration of the event loop that handled `eventCount` events.
+    ///
+    /// If the iteration gave work to other threads, and if ``YieldPolicy`` allows it, yields the processor to them.
     func endTurn(eventCount: Int) {
         guard isGiven else { return }
         isGiven = false

@@ -2,12 +2,12 @@ internal import CausewayProtocols
 package import CausewaySystem
 internal import Dispatch
 
-/// An event loop on `DispatchSource`. It is slower than ``EpollLoop``, but available wherever Dispatch is.
+/// An event loop that uses `DispatchSource`. It is slower than ``EpollLoop``, but works wherever Dispatch works.
 ///
 /// Tests compare the epoll loop with this loop. A dispatch source is level-triggered: it reports again and again while
-/// a descriptor is ready. To report each change only once, the loop suspends a source after each report, and resumes it
-/// when ``await(_:of:)`` or ``update(_:_:for:)`` is called. So while the program does not receive the pending content
-/// of a stream, the loop reports no new events of this stream.
+/// a descriptor is ready. This loop reports each change only once. It suspends a source after each report, and resumes
+/// it when ``await(_:of:)`` or ``update(_:_:for:)`` is called. So while the program does not receive a stream's pending
+/// content, the loop reports no new events of this stream.
 package final class DispatchLoop: EventLoop {
     /// One descriptor's two dispatch sources, for reading and for writing. After creation, confined to the loop's
     /// queue.
@@ -18,8 +18,9 @@ package final class DispatchLoop: EventLoop {
         var read: (any DispatchSourceRead)?
         var write: (any DispatchSourceWrite)?
         /// For datagram sockets: an epoll set that contains the socket. `read` watches this set instead of the socket.
+        ///
         /// A datagram socket can have an error without being readable. On Linux, Dispatch does not report such an
-        /// error, and its manager thread then spins. The epoll set becomes readable in this case, so Dispatch reports
+        /// error, and its manager thread then spins. With an error, the epoll set becomes readable, so Dispatch reports
         /// it.
         var edges: EdgeWatch?
         var interest: Readiness = []
@@ -61,8 +62,8 @@ package final class DispatchLoop: EventLoop {
 
     package init(name: String) {
         queue = DispatchQueue(label: name, target: .global())
-        // Dispatch opens its clock's descriptor for the first timer and keeps it open, so later timers need no new
-        // descriptor.
+        // Start a first timer now. For it, Dispatch opens a descriptor for its clock and keeps the descriptor open. So
+        // later timers need no new descriptor.
         queue.asyncAfter(deadline: .now()) {}
         queue.setSpecific(key: key, value: true)
         executorStorage = LoopExecutor { [unowned self] job in
@@ -106,8 +107,8 @@ package final class DispatchLoop: EventLoop {
         }
     }
 
-    /// Whether the loop reports each readiness change without a call of ``await(_:of:)``. Always `false`, because the
-    /// loop suspends a dispatch source after each report.
+    /// Whether the loop repeats readiness reports without a call of ``await(_:of:)``. Always `false`, because the loop
+    /// suspends a dispatch source after each report.
     package var repeatsReports: Bool { false }
 
     package func await(_ readiness: Readiness, of registration: Registration) {
@@ -138,13 +139,13 @@ package final class DispatchLoop: EventLoop {
             Descriptor(adopting: fd).close()
             return completion()
         }
-        // On the loop's own queue, set `isClosed` now. A report of this descriptor may be queued already, and would
-        // otherwise reach the handler before the block below runs.
+        // If this code runs on the loop's queue, set `isClosed` now. A report for this descriptor may already be queued
+        // before the block below. Without the flag, the report would reach the handler.
         if isCurrent { entry.isClosed = true }
         queue.async {
             entry.isClosed = true
-            // Resume a suspended source after it is cancelled, because Dispatch delivers the cancellation only while
-            // the source is not suspended. Close the descriptor only after both sources are cancelled.
+            // Cancel a suspended source first, and then resume it: Dispatch delivers the cancellation only while the
+            // source is not suspended. Close the descriptor only after both sources are cancelled.
             let done = DispatchGroup()
             if let read = entry.read {
                 done.enter()
@@ -212,9 +213,10 @@ package final class DispatchLoop: EventLoop {
         for call in calls { call() }
     }
 
-    /// Resumes the sources, and reports a hang-up again. After a hang-up, Dispatch stops watching the descriptor.
-    /// Without this second report, a new handler would get no report, and neither would a handler that now waits for
-    /// another event.
+    /// Resumes the Dispatch sources. If the peer has hung up, also reports this again.
+    ///
+    /// After a hang-up, Dispatch stops watching the descriptor. So without the second report, a new handler would get
+    /// no report. The same is true for a handler that now waits for another event.
     private func renew(_ entry: Entry, _ fd: CInt, _ interest: Readiness) {
         guard !entry.isClosed else { return }
         arm(entry, fd, interest)
@@ -248,16 +250,20 @@ package final class DispatchLoop: EventLoop {
         let source = DispatchSource.makeReadSource(fileDescriptor: entry.edges?.descriptor ?? fd, queue: queue)
         source.setEventHandler { [unowned self, unowned entry] in
             guard !entry.isClosed else { return }
-            // An edge-triggered epoll set reports each edge once, so the source need not be suspended.
+            // An edge-triggered epoll set reports each edge only once. So the source need not be suspended after a
+            // report.
             if let readiness = entry.edges?.fetch() {
                 if !readiness.isEmpty { entry.handler.ready(for: readiness) }
             } else {
                 entry.isReadArmed = false
                 entry.read?.suspend()
-                // A source does not report that the peer has closed its side. If data and the end of the stream arrive
-                // together, the source makes only one report. So each report to a handler that is interested in the end
-                // says that the end may have arrived, and the handler reads until no data is left. A source does not
-                // report errors of the descriptor either, so they are added to the report here.
+                // A Dispatch source reports only that the descriptor is readable. It does not report that the peer has
+                // closed its side. If data and the end of the stream arrive together, there is only one report.
+                //
+                // So if a handler wants to know the end, each report says that the end may have arrived. The handler
+                // then reads until no data is left.
+                //
+                // A source does not report errors of the descriptor either, so they are added here.
                 entry.handler.ready(for: entry.interest.union(.troubles(of: fd)))
             }
             self.endBatch()
@@ -279,7 +285,7 @@ package final class DispatchLoop: EventLoop {
 }
 
 extension DispatchSourceProtocol {
-    /// Starts a new source, or resumes a suspended one. A new source is inactive with a suspend count of one, so one
-    /// `resume()` is enough in both cases.
+    /// Starts a new source, or resumes a suspended source. One `resume()` call is enough in both cases, because a new
+    /// source also has a suspend count of one.
     fileprivate func activateOrResume() { resume() }
 }

@@ -8,7 +8,7 @@ package enum Engine {
     private struct Choice: ~Copyable {
         var backend: Backend = .epoll
         var loopCount: Int?
-        /// Whether the first loop will run on a caller's thread.
+        /// Whether a caller has promised a thread on which the first loop runs.
         var isThreadPromised = false
         var loops: [any EventLoop] = []
     }
@@ -27,8 +27,8 @@ package enum Engine {
         }
     }
 
-    /// Selects the number of loops. Returns whether it is in effect: the number cannot change after the first loop has
-    /// started.
+    /// Selects the number of event loops. Returns whether this number is in effect. It cannot change after the first
+    /// loop has started.
     @discardableResult
     package static func select(loopCount: Int) -> Bool {
         choice.withLock { choice in
@@ -58,13 +58,13 @@ package enum Engine {
         return loops[(turn.wrappingAdd(1, ordering: .relaxed).oldValue & Int.max) % loops.count]
     }
 
-    /// The loop running on the current thread; `nil` if there is none.
+    /// The event loop that runs on the current thread. `nil` if the thread runs no loop.
     package static var current: (any EventLoop)? {
         choice.withLock { choice in choice.loops }.first { $0.isCurrent }
     }
 
-    /// All loops; never empty. If no descriptor is available for the first loop, this is a ``TimerOnlyLoop``, and the
-    /// next access tries again to create loops.
+    /// All event loops; never empty. Without a free descriptor for the first loop, this is only a ``TimerOnlyLoop``.
+    /// The next access then tries again to create loops.
     package static var loops: [any EventLoop] {
         choice.withLock { choice in
             if !choice.loops.isEmpty { return choice.loops }
@@ -77,9 +77,9 @@ package enum Engine {
 
     /// The loop for monitoring the network state.
     ///
-    /// It is a separate loop, because a kernel query takes some tenths of a millisecond, which must not delay a
-    /// connection. It has its own thread, which sleeps until an event occurs. A thread from the Dispatch pool would
-    /// wake more often, because the pool checks its workers every second.
+    /// This loop is separate, because a kernel query takes some tenths of a millisecond and must not delay a
+    /// connection. Its own thread sleeps until an event occurs. A thread from the Dispatch pool would wake more often,
+    /// because the pool checks its workers every second.
     package static var networkLoop: any EventLoop {
         network.withLock { network in
             if let network { return network }
@@ -97,7 +97,7 @@ package enum Engine {
         return DispatchLoop(name: "causeway")
     }()
 
-    /// - Parameter name: The thread's name; `nil` for a loop that will run on a caller's thread.
+    /// - Parameter name: The name of the loop's thread. Pass `nil` if the loop will run on the caller's thread.
     package static func makeLoop(_ backend: Backend, name: String?) -> any EventLoop {
         (try? watchingLoop(backend, name: name)) ?? stranded
     }
@@ -113,7 +113,7 @@ package enum Engine {
         } catch {
             switch error.errno {
             case Errno.tooManyFiles, Errno.tooManyFilesInSystem, Errno.noMemory, Errno.noBuffers: throw error
-            // If epoll is not permitted, Dispatch may still work with another system interface.
+            // If the system does not permit epoll, try Dispatch, which may work with another system interface.
             default: return try DispatchLoop.checked(name: name)
             }
         }

@@ -10,9 +10,12 @@ internal import Synchronization
 package final class EpollLoop: EventLoop {
     private struct Slot {
         var handler: (any ReadinessHandler)?
-        /// A counter that is incremented when a descriptor gets this slot of the table and when it leaves the slot. So
-        /// the value is even while the slot is free, and odd while the slot is in use. A late event for a previous
-        /// descriptor has an old value, and therefore does not reach the descriptor that uses the slot now.
+        /// Counts the uses of this table slot. The counter increases by one when a descriptor gets the slot, and again
+        /// when the descriptor leaves the slot. So the counter is odd while the slot is in use, and even while it is
+        /// free.
+        ///
+        /// An event that arrives late, for an earlier descriptor, has an old counter value. The event therefore does
+        /// not reach the descriptor that now uses the slot.
         var generation: UInt32 = 0
     }
 
@@ -22,15 +25,16 @@ package final class EpollLoop: EventLoop {
         var timers = TimerHeap<@Sendable () -> Void>()
         var calls: [@Sendable () -> Void] = []
         var jobs: [UnownedJob] = []
-        /// Handlers of closed descriptors, retained until the current batch ends: the batch's events may refer to them.
+        /// Handlers of closed descriptors. They are retained until the current batch of events ends, because events in
+        /// the batch may refer to them.
         var retired: [any ReadinessHandler] = []
         var isSleeping = false
-        /// The time at which the current or next sleep ends if no other thread wakes the loop: the first timer's
-        /// deadline. If that timer is cancelled, the time stays the same. So if connections often set and cancel
+        /// The time at which the current or next sleep ends if no other thread wakes the loop. This is the first
+        /// timer's deadline. It stays the same if that timer is cancelled. So if connections often set and cancel
         /// timers, the loop wakes once per timeout interval, not once for each timer.
         var wakesAt: Duration?
 
-        /// Returns whether the caller must wake the loop after it has released the lock.
+        /// Returns whether the caller must wake the loop. The caller must first release the lock.
         mutating func needsWake() -> Bool {
             defer { isSleeping = false }
             return isSleeping
@@ -39,12 +43,14 @@ package final class EpollLoop: EventLoop {
 
     private let epoll: Epoll
     private let shared = LockedValue(Shared())
-    /// Whether calls, jobs or timers may be queued in the shared state. The loop may miss a change to this flag. It
-    /// then finds the work later, when it takes the lock before it sleeps.
+    /// Whether the shared state may contain queued calls, jobs or timers.
+    ///
+    /// The loop checks this flag without the lock, so it can miss a change. It still finds the work, because it takes
+    /// the lock before it sleeps.
     private let hasQueued = Atomic(false)
-    // SAFETY: touched on the loop's thread only; callers check `isCurrent` first.
+    // SAFETY: only the loop's thread accesses this property; callers check `isCurrent` first.
     nonisolated(unsafe) private let ownJobs = Ring<UnownedJob>()
-    // SAFETY: touched on the loop's thread only.
+    // SAFETY: used only on the thread of the loop.
     nonisolated(unsafe) private let wakeups = DeferredWakeups()
     // SAFETY: written once, before the loop is shared.
     nonisolated(unsafe) private var executorStorage: LoopExecutor?
@@ -87,8 +93,9 @@ package final class EpollLoop: EventLoop {
 
     package func update(_ registration: Registration, _ fd: CInt, for interest: Readiness) {
         shared.withLock { shared in
-            // Make this system call under the lock. After `close` has released the registration's table entry, the
-            // kernel may reuse the descriptor number, and the call could change the events of another file.
+            // Hold the lock during this system call. Without it, `close` could release the table entry first, and the
+            // kernel could give the descriptor number to another file. The call would then change the events of that
+            // file.
             guard shared.slots[Int(registration.token & 0xffff_ffff)].generation == UInt32(registration.token >> 32)
             else { return }
             try? epoll.modify(fd, token: registration.token, interest)
@@ -110,18 +117,18 @@ package final class EpollLoop: EventLoop {
 
     package var repeatsReports: Bool { true }
 
-    /// Does nothing: edge-triggered events need no arming.
+    /// Does nothing. This loop uses edge-triggered events, so it reports every change without such a request.
     package func await(_ readiness: Readiness, of registration: Registration) {}
 
     package func close(_ registration: Registration, _ descriptor: consuming Descriptor) {
         forget(registration.token)
-        // Closing the descriptor also removes it from the epoll set.
+        // When the descriptor is closed, the kernel also removes it from the epoll set.
         descriptor.close()
     }
 
     private func forget(_ token: UInt64) {
-        // Release the handler outside the lock. This may be its last reference, and a deinitializer may call the loop,
-        // which takes the lock.
+        // Release the handler outside the lock, because this reference may be the last one. The handler's deinitializer
+        // may then call the loop, which takes the lock.
         let handler = shared.withLock { shared -> (any ReadinessHandler)? in
             let index = Int(token & 0xffff_ffff)
             guard shared.slots[index].generation == UInt32(token >> 32) else { return nil }
@@ -202,9 +209,10 @@ package final class EpollLoop: EventLoop {
         }
     }
 
-    /// Returns how long the loop may sleep: until the next timer, not at all if work is waiting, or without a limit
-    /// (`nil`). Marks the loop as sleeping, so that other threads wake it. Also releases the handlers whose descriptors
-    /// were closed, so that the loop needs no extra iteration for this.
+    /// Returns how long the loop may sleep, and marks the loop as sleeping, so that other threads wake it.
+    ///
+    /// The loop may sleep until the next timer, or without a limit (`nil`). It may not sleep if work is waiting. This
+    /// method also releases the handlers of closed descriptors, so that the loop needs no extra iteration for this.
     private func sleepTime() -> Duration? {
         if ownJobs.count > 0 { return .zero }
         var retired: [any ReadinessHandler] = []
@@ -236,8 +244,9 @@ package final class EpollLoop: EventLoop {
         }
     }
 
-    /// Runs the queued calls, then the timers that are due, then the jobs that other threads have queued. Also releases
-    /// the handlers whose descriptors were closed during the batch.
+    /// Runs the queued calls, then the timers that are due, then the jobs that other threads have queued.
+    ///
+    /// Also releases the handlers whose descriptors were closed during the current batch of events.
     private func runQueued(_ executor: UnownedTaskExecutor) {
         let (calls, jobs, retired, hasTimers) = shared.withLock { shared in
             let (calls, jobs, retired) = (shared.calls, shared.jobs, shared.retired)
@@ -258,8 +267,8 @@ package final class EpollLoop: EventLoop {
         for job in jobs { job.runSynchronously(on: executor) }
     }
 
-    /// Runs the jobs that are queued now. If they submit further jobs, these run in the loop's next iteration, after
-    /// new readiness events, so that jobs cannot starve the events.
+    /// Runs the jobs that are queued now. Jobs that they submit run in the loop's next iteration, after new readiness
+    /// events. So jobs cannot starve the events.
     private func runOwnJobs(_ executor: UnownedTaskExecutor) {
         for _ in 0..<ownJobs.count {
             guard let job = ownJobs.popFirst() else { return }

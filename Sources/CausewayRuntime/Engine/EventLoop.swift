@@ -23,8 +23,8 @@ package struct TimerID: Hashable, Sendable {
 /// Every method may be called from any thread, unless its documentation restricts this. A descriptor that was closed
 /// through the loop is never reported again, even if the loop has already fetched an event for that descriptor.
 package protocol EventLoop: AnyObject, Sendable {
-    /// Reports each readiness edge of `fd` to `handler` from now on. The loop retains the handler until
-    /// ``close(_:_:)``.
+    /// Begins to report changes of readiness to `handler`: the loop calls it each time when `fd` becomes ready. The
+    /// loop retains the handler until ``close(_:_:)``.
     func register(
         _ fd: CInt, for interest: Readiness, _ handler: any ReadinessHandler
     ) throws(SystemError) -> Registration
@@ -36,8 +36,8 @@ package protocol EventLoop: AnyObject, Sendable {
     /// Transfers the descriptor to another handler and reports the current readiness to the new handler.
     func hand(_ registration: Registration, _ fd: CInt, to handler: any ReadinessHandler, for interest: Readiness)
 
-    /// Requests the next report for `readiness`. Call this after a system call on the descriptor has returned `EAGAIN`
-    /// or has moved fewer bytes than requested.
+    /// Requests the next report for `readiness`. Call this method when a system call on the descriptor could not make
+    /// full progress: it returned `EAGAIN`, or it moved fewer bytes than requested.
     func await(_ readiness: Readiness, of registration: Registration)
 
     /// Whether the loop reports each readiness change without a call to ``await(_:of:)``.

@@ -1,9 +1,10 @@
-/// A value accessed only on one loop's thread.
+/// A value that only the thread of one loop accesses.
 ///
-/// Such a value needs no lock. This type declares that to the compiler, so that its users need no `nonisolated(unsafe)`.
+/// Such a value needs no lock. This type declares this to the compiler, so that its users need no
+/// `nonisolated(unsafe)`.
 final class LoopBound<Value: ~Copyable>: Sendable {
-    // SAFETY: the object that owns this value accesses it only within `loop.execute` and in handlers of its loop. In
-    // debug builds `value` asserts this, so the object's tests check this rule.
+    // SAFETY: the object that owns this value accesses it only within `loop.execute` and in handlers that its loop
+    // calls. In debug builds, `value` asserts this. So the tests of the object check this rule.
     nonisolated(unsafe) private var storage: Value
     private let loop: any EventLoop
 

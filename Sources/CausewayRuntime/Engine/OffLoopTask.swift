@@ -6,7 +6,7 @@ package import FoundationEssentials
 package enum OffLoopTask: Sendable {
     /// A task that waits for content.
     case receive(TaskContinuation, StreamPiece)
-    /// A task that waits for another result than content. The closure resumes this task.
+    /// A task that waits for a result other than content. The closure resumes this task.
     case other(@Sendable () -> Void)
 
     package func resume() {
@@ -16,18 +16,20 @@ package enum OffLoopTask: Sendable {
         }
     }
 
-    /// Calls a closure that resumes a task. On a loop's thread, the loop may delay the call until its current batch of
-    /// events ends, so that it resumes several tasks together. On other threads, the call is made at once. If the loop
-    /// made each call at once, the resumed task's thread could preempt the loop each time.
+    /// Calls a closure that resumes a task.
+    ///
+    /// On a loop's thread, the loop may delay the call until its current batch of events ends. It can then resume
+    /// several tasks together. With immediate calls, the thread of each resumed task could preempt the loop. On other
+    /// threads, the call is made at once.
     package static func resume(_ body: @escaping @Sendable () -> Void) {
         guard let loop = Engine.current else { return body() }
         loop.resumeAfterBatch(.other(body))
     }
 }
 
-/// The result when a task receives from a byte stream. After the end of the stream, receive calls fail with `ENODATA`.
+/// What a task receives from a byte stream. After the end of the stream, further receive calls fail with `ENODATA`.
 package struct StreamPiece: Sendable {
-    /// The content; `nil` if the stream ended and no content was left.
+    /// The content; `nil` if the stream ended without further content.
     package var data: Data?
     /// Whether the peer will send no more content.
     package var isFinal: Bool
@@ -38,6 +40,6 @@ package struct StreamPiece: Sendable {
     }
 }
 
-/// The continuation of a task waiting for content. Its result omits details that a task does not need: they would
-/// enlarge every idle task's stack frame.
+/// The continuation of a task that waits for content. Its result leaves out details that a task does not need. They
+/// would enlarge every idle task's stack frame.
 package typealias TaskContinuation = UnsafeContinuation<Result<StreamPiece, Failure>, Never>

@@ -1,12 +1,12 @@
 /// A first-in first-out queue that moves its elements and never copies them.
 ///
-/// The event loop's jobs and the calls of the program's callbacks wait in such queues. The elements are in raw memory,
-/// and the queue's object contains only a pointer and integers. With an array as a member, each use would check
+/// The event loop stores its jobs and pending program callbacks in such queues. The elements are in raw memory, and the
+/// queue's object contains only a pointer and integers. An array property would be slower: each use would check
 /// exclusive access, and would retain and release the element.
 package final class Ring<Element> {
     private static var smallest: Int { 2 }
-    /// The maximum size in bytes of the storage that an empty queue keeps. If a burst has made the storage larger, the
-    /// storage is halved each time the queue becomes empty.
+    /// The maximum storage size, in bytes, that an empty queue keeps. A burst can make the storage larger. The storage
+    /// is then halved each time the queue becomes empty.
     private static var keptByteCount: Int { 64 << 10 }
 
     private var storage = UnsafeMutablePointer<Element>.allocate(capacity: Ring.smallest)

@@ -18,11 +18,12 @@ package final class TimerOnlyLoop: EventLoop {
     private let arrival = DispatchSemaphore(value: 0)
     private let storedExecutor = LockedValue<LoopExecutor?>(nil)
 
-    /// - Parameter error: Why the loop cannot watch descriptors.
+    /// - Parameter error: The reason why the loop cannot watch descriptors.
     /// - Throws: The system error if the thread cannot be created.
     package init(name: String, because error: SystemError) throws(SystemError) {
         self.error = error
-        // The loop's thread never ends, so the loop is never deallocated.
+        // The thread of the loop never ends. The strong references to the loop here are therefore no leak: the loop is
+        // never deallocated anyway.
         let executor = LoopExecutor { [self] job in
             execute { job.runSynchronously(on: self.executor.asUnownedTaskExecutor()) }
         }

@@ -5,8 +5,8 @@ internal import Dispatch
 /// Threads for computations that take milliseconds, such as evaluating a peer's certificates. On an event loop, such a
 /// computation would delay all other work.
 ///
-/// There are at most half as many threads as processors, so that processors stay free for the event loops. Further work
-/// waits in order of arrival. A thread ends after one idle second.
+/// The number of threads is at most half the number of processors, so that processors stay free for the event loops.
+/// Further work waits in order of arrival. A thread ends after one idle second.
 package final class WorkerThreads: Sendable {
     /// Runs a closure on a new thread. Returns whether the thread was created.
     package typealias Start = @Sendable (_ body: @escaping @Sendable () -> Void) -> Bool
@@ -19,12 +19,12 @@ package final class WorkerThreads: Sendable {
         var waiting: Deque<@Sendable () -> Void> = []
     }
 
-    /// How new work is handled.
+    /// How a new work item comes to a thread.
     private enum Arrival {
         case startThread
-        /// An idle thread takes the work.
+        /// The new work goes to an idle thread, which is woken.
         case wakeThread
-        /// All threads are busy. The first thread that has finished its own work takes the new work.
+        /// All threads are busy. The first thread that becomes free takes the new work.
         case queued
     }
 
@@ -63,9 +63,11 @@ package final class WorkerThreads: Sendable {
         }
     }
 
-    /// Called when a thread could not be created. Running threads take the waiting work. If there are none, runs the
-    /// work that is waiting now on the caller's thread. Work that is added later does not delay this caller: it belongs
-    /// to the thread that adds it, which tries again to start a worker thread.
+    /// Called when a thread could not be created.
+    ///
+    /// If other worker threads run, they take the waiting work. If none runs, this method runs the work that is waiting
+    /// now on the caller's thread. It does not run work that is added later: the thread that adds such work tries again
+    /// to start a worker thread.
     private func threadFailed() {
         let abandoned = state.withLock { state -> Deque<@Sendable () -> Void> in
             state.threadCount -= 1
@@ -90,8 +92,11 @@ package final class WorkerThreads: Sendable {
         }
     }
 
-    /// Removes and returns the oldest waiting work. If no work waits, marks the thread as idle and returns `nil`. Both
-    /// happen in one critical section: work that is added after the check finds the idle thread and wakes it.
+    /// Removes and returns the work that has waited longest. If no work waits, marks the thread as idle and returns
+    /// `nil`.
+    ///
+    /// Both happen in one critical section. So if work is added after this check, the code that adds it finds the idle
+    /// thread and wakes it.
     private func next() -> (@Sendable () -> Void)? {
         state.withLock { state in
             if let body = state.waiting.popFirst() { return body }

@@ -36,8 +36,8 @@ final class Attempt: ReadinessHandler {
         let interface = try settings.chooseInterface(toward: address)
         let descriptor = try settings.openSocket(address.family)
         if let interface { try Socket.bindToInterface(named: interface.name, descriptor.rawValue) }
-        // A connection can have the same settings as a listener on a Unix socket. The local address in these settings
-        // is the listener's path. This socket connects to that path and must not be bound to it.
+        // A connection and a listener on a Unix socket can share their settings. In that case, the local address is the
+        // path of the listener. This socket connects to that path, so do not bind it to the path.
         if address.family != .unix || settings.localAddress != address {
             try settings.bindLocal(descriptor.rawValue, address.family)
         }

@@ -2,8 +2,9 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Connects through a proxy that relays datagrams. First the proxy returns its relay's address, then the connection
-/// attempts go to that address.
+/// Connects through a proxy that relays datagrams.
+///
+/// First the proxy reports the address of its relay. Then the connection attempts go to that address.
 extension Connector {
     func associate(_ request: RelayRequest) {
         let association = request.associate(settings, loop, resolver)

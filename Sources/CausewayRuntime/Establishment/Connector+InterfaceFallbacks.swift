@@ -2,37 +2,41 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Connection attempts over other network interfaces. A connector tries the addresses of its target in a race (Happy
-/// Eyeballs) over the default interface. If no attempt has succeeded by the time at which the second attempt would
-/// start, the same race also starts over up to four other permitted interfaces.
+/// Connection attempts over other network interfaces.
+///
+/// A connector tries its target's addresses in a race (Happy Eyeballs) over the default interface. If no attempt has
+/// succeeded by the time at which the second attempt would start, the same race also starts over other interfaces. At
+/// most four other permitted interfaces are used.
 ///
 /// If the target connects before that time, no other race starts, and the network state is not read. Each race over
-/// another interface is a separate ``Connector``, which this connector owns. Both stop together, and if an attempt over
-/// the other interface succeeds first, this connector reports that socket.
+/// another interface is a separate ``Connector``, which this connector owns. All races stop together. If an attempt
+/// over another interface succeeds first, this connector reports that socket.
 extension Connector {
     struct InterfaceFallbacks {
-        /// Whether another connector started this connector to try one other interface.
+        /// Whether this connector is itself a fallback. Another connector then started it to try one other interface.
         let isOne: Bool
         var timer: TimerID?
         var wereTaken = false
-        /// The connectors that race over other interfaces, by interface index.
+        /// The connectors that try other interfaces at the same time, by interface index.
         var racing: [Int: Connector] = [:]
         /// Whether the race over the default interface has failed.
         var isExhausted = false
-        /// The subscription to network changes; `nil` until the fallback timer fires.
+        /// The subscription to network changes. It starts when the fallback timer fires. Before that, the value is
+        /// `nil`.
         var watch: NetworkStateMonitor.Subscription?
 
         init(isOne: Bool) { self.isOne = isOne }
     }
 
-    /// The delay before the races over other interfaces. It is a little longer than the delay before the next address
-    /// (RFC 8305 §5), so that two attempts never start at once.
+    /// The delay before the connection attempts over other interfaces. It is slightly longer than the delay before the
+    /// next address (RFC 8305 §5). So two attempts never start at once.
     static var fallbackDelay: Duration { AttemptRace.recommendedDelay + .milliseconds(20) }
     /// How long to wait for the first address before the name is also resolved over other interfaces.
     static var silenceLimit: Duration { .seconds(1) }
     private static var fallbackLimit: Int { 4 }
 
-    /// Whether network changes can affect this race: `true` while this connector races over TCP to other hosts.
+    /// Whether a network change can affect this race. The value is `true` while this connector races TCP connections to
+    /// other hosts.
     var mayTakeLong: Bool {
         guard !progress.fallbacks.isOne, settings.transport == .tcp, progress.phase.isRunning else {
             return false
@@ -48,8 +52,8 @@ extension Connector {
         return true
     }
 
-    /// Schedules the races over other interfaces. The delay counts from the first attempt or, if none has started, from
-    /// the first DNS query.
+    /// Schedules attempts over other interfaces after `delay`. The delay begins with the first attempt. If no attempt
+    /// has started yet, it begins with the first DNS query.
     func scheduleFallbacks(after delay: Duration) {
         guard progress.race.isYoung, mayTakeLong else { return }
         if let timer = progress.fallbacks.timer.take() { loop.cancel(timer) }
@@ -59,11 +63,12 @@ extension Connector {
         }
     }
 
-    /// Starts the races over other interfaces after this race has failed. Returns whether any race is running.
+    /// Starts the attempts over other interfaces after this connector's own attempts have failed. Returns whether any
+    /// of them is running.
     func awaitFallbacks() -> Bool {
         guard !progress.fallbacks.isOne else { return false }
         progress.fallbacks.isExhausted = true
-        // A refused connection means that the host was reached, so another interface does not help.
+        // If the host refused the connection, packets reach the host. Another interface then does not help.
         if progress.failure?.wasAnswered != true { startFallbacks() }
         return !progress.fallbacks.racing.isEmpty
     }
@@ -83,8 +88,9 @@ extension Connector {
         }
     }
 
-    /// The other interfaces to try: at most ``fallbackLimit``, without the default interface. Each has the addresses
-    /// that are reachable over it, in racing order.
+    /// The interfaces to try in addition to the default interface. There are at most ``fallbackLimit`` of them.
+    ///
+    /// Each interface comes with the addresses that are reachable over it, in the order in which to try them.
     private var addressFallbacks: [(NWInterface, Target)] {
         let model = NetworkStateMonitor.shared.model
         let begun = progress.facts.attempts.map(\.address)
@@ -128,7 +134,8 @@ extension Connector {
         }
     }
 
-    /// Adds the history from a race over another interface to this race's history, with times relative to this race.
+    /// Adds the history of a race over another interface to this race's history. The times in it are converted, because
+    /// they count from the start of the other race.
     private func adopt(_ facts: EstablishmentFacts) {
         let offset = facts.started - progress.facts.started
         progress.race.countOthers(facts.attemptCount)
@@ -141,15 +148,17 @@ extension Connector {
         for var attempt in facts.attempts {
             attempt.started += offset
             if let ended = attempt.ended { attempt.ended = ended + offset }
-            // The number identifies an address in the race over the other interface, so it has no meaning in this race.
+            // The number identifies an address only in the race over the other interface. So remove it from this race's
+            // record.
             attempt.candidate = -1
             progress.facts.attempts.append(attempt)
         }
     }
 
-    /// Adds the attempt to the race's history if the race has a single address. The start of such a race does not
-    /// record the attempt. It is recorded only when it fails, when a report is requested, or when races over other
-    /// interfaces start.
+    /// Adds the only attempt of a race with one address to the race's history.
+    ///
+    /// Such a race does not record its attempt when the attempt starts. It is recorded later: when it fails, when a
+    /// report is requested, or when races over other interfaces start.
     func noteOnlyAttempt() {
         guard progress.facts.attempts.isEmpty, let address = progress.race.addresses.first,
             let started = progress.race.attempts[0]?.started
@@ -168,7 +177,7 @@ extension Connector {
 }
 
 extension Failure {
-    /// Whether the peer's host refused the connection.
+    /// Whether the peer's host has answered, by refusing the connection.
     fileprivate var wasAnswered: Bool { domain == .posix && code == Errno.connectionRefused }
 }
 

@@ -5,8 +5,8 @@ internal import CausewayTypes
 /// Fails an attempt at once if its source address was removed during the race. No answer can arrive at that address,
 /// but the kernel would retransmit for minutes.
 ///
-/// The race subscribes to network changes only if it takes long, so a target that connects at once causes no additional
-/// work. This code does not check whether another network is better: waiting and ready connections do that.
+/// The race subscribes to network changes only if it takes long. So a target that connects at once causes no additional
+/// work. This code does not check whether another network is better. Waiting and ready connections do that.
 extension Connector {
     /// Subscribes to network changes, for a race that takes long.
     func watchForLoss() {
@@ -17,7 +17,7 @@ extension Connector {
         }
     }
 
-    /// Fails all attempts with a removed source address, including those over other interfaces.
+    /// Fails all attempts whose source address was removed, including attempts over other interfaces.
     private func dropLost(in model: NetworkModel) {
         for candidate in progress.race.attempts.keys.sorted() {
             guard let attempt = progress.race.attempts[candidate], attempt.hasLostAddress(in: model) else { continue }

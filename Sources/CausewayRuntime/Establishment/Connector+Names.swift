@@ -3,8 +3,8 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Looks up a name, and passes its addresses to the race of connection attempts. Also records how the attempts ended,
-/// for the address order of later connections.
+/// Looks up a name, and passes its addresses to the race of connection attempts. Also records the results of the
+/// attempts, which determine the address order of later connections.
 extension Connector {
     /// Results of this process's earlier connections: which addresses worked, which failed, and their round-trip times.
     static let memory = LockedValue(EstablishmentMemory())
@@ -29,7 +29,7 @@ extension Connector {
         }
     }
 
-    /// - Parameter isComplete: Whether the lookup already has all its events, so that no event arrives later.
+    /// - Parameter isComplete: Whether all events of the lookup are already known, so that no event arrives later.
     private func heard(_ event: NameEvent, isComplete: Bool) {
         guard progress.phase.isRunning else { return }
         switch event {
@@ -55,8 +55,8 @@ extension Connector {
 
     private func found(_ addresses: [SocketAddress], _ origin: AddressOrigin) {
         guard case .name(let name, let port, let interface) = progress.target else { return }
-        // Use each address only once: an answer or a hosts file may repeat an address, and a fresh answer may have the
-        // same addresses as an expired answer that was used first.
+        // Use each address only once. The same address can occur twice in one DNS answer or in a hosts file. A fresh
+        // answer can also repeat an address from an expired answer that was used earlier.
         var known = Set(progress.race.addresses)
         let usable = addresses.filter(isPermittedPlace)
         if usable.count < addresses.count, progress.failure == nil { progress.failure = .tunnelBroken }
@@ -105,8 +105,8 @@ extension Connector {
 
     func noteStart(_ candidate: Int) {
         if progress.facts.firstAddress == nil { progress.facts.firstAddress = progress.race.addresses[candidate] }
-        // Do not record the attempt of a race with a single address from the program. A report includes this attempt
-        // without the record.
+        // If the race has only one address, which the program has supplied, do not record its attempt here. The report
+        // lists this attempt even without a record.
         guard
             isRaceOfName || progress.race.addresses.count > 1 || progress.translation.hasBegun
                 || progress.fallbacks.isOne
@@ -120,12 +120,12 @@ extension Connector {
                 interface: progress.fallbacks.isOne ? settings.requiredInterface : nil))
     }
 
-    /// Records how an attempt ended.
+    /// Records how a connection attempt ended.
     ///
     /// - Parameters:
     ///   - candidate: The attempt's number in the race.
-    ///   - outcome: How it ended.
-    ///   - isLesson: Whether a failure affects the address order in later races.
+    ///   - outcome: The result of the attempt.
+    ///   - isLesson: Whether to remember a failure, so that it affects the order of addresses in later races.
     func noteEnd(_ candidate: Int, _ outcome: EstablishmentFacts.Attempt.Outcome, isLesson: Bool = true) {
         guard let index = progress.facts.attempts.lastIndex(where: { $0.candidate == candidate }) else { return }
         progress.facts.attempts[index].ended = System.now - progress.facts.started

@@ -7,16 +7,17 @@ extension Connector {
     struct Progress {
         var phase: Phase
         var target: Target
-        /// Content for each attempt's first packet.
+        /// Content that each connection attempt sends in its first packet.
         var early = Data()
         var race: SocketRace
         /// The most informative failure so far.
         var failure: Failure?
         var facts = EstablishmentFacts()
-        /// The pending lookup of the target's addresses, or of the address prefix of the network's NAT64 translator.
+        /// The pending name lookup. It looks up the target's addresses, or the address prefix of the network's NAT64
+        /// translator.
         var lookup: (any NameResolving)?
         var translation = Translation.unused
-        /// The proxy's relay; `nil` if there is none.
+        /// The relay that the proxy provides for datagrams; `nil` if there is none.
         var association: (any DatagramRelay)?
         /// The races over other network interfaces. They can start if the race over the default interface takes long or
         /// fails.
@@ -26,7 +27,7 @@ extension Connector {
     enum Phase {
         case idle(Completion)
         case running(Completion)
-        /// The race was cancelled, or its outcome was reported. Late answers and events have no effect.
+        /// The race was cancelled, or its outcome was reported. Answers and events that arrive later change nothing.
         case ended
 
         var isRunning: Bool { if case .running = self { true } else { false } }

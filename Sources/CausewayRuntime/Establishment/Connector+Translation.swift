@@ -3,17 +3,20 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Connects to IPv4 hosts from an IPv6-only network. If the network has a translator (NAT64), each IPv4 host also has
-/// an IPv6 address. This code synthesizes that address from the host's IPv4 address and the translator's prefix (RFC
-/// 6052). The prefix comes from router advertisements (RFC 8781) or, if they contain none, from DNS (RFC 7050).
+/// Connects to IPv4 hosts from an IPv6-only network that has an address translator (NAT64).
 ///
-/// This code runs only after a race has failed for lack of an IPv4 route, so a dual-stack network has no extra cost.
+/// In such a network, each IPv4 host also has an IPv6 address. This code builds it from the host's IPv4 address and the
+/// translator's prefix (RFC 6052). Router advertisements contain the prefix (RFC 8781). If they do not, the code gets
+/// it from DNS (RFC 7050).
+///
+/// This code runs only after a race has failed because there is no IPv4 route. So it costs nothing in a network with
+/// both address families.
 extension Connector {
-    /// Whether translated addresses are used. A connector translates at most once.
+    /// The progress of address translation. A connector translates addresses at most once.
     enum Translation {
         case unused
-        /// The DNS query for the translator's prefix is pending. The first value has the IPv4 addresses to translate;
-        /// `answers` has the addresses that the query has returned so far.
+        /// The DNS query for the NAT64 prefix is still pending. The first value contains the IPv4 addresses that need
+        /// translation. `answers` contains the addresses that the query has returned so far.
         case searching([SocketAddress], answers: [SocketAddress])
         case done
 
@@ -25,8 +28,8 @@ extension Connector {
         }
     }
 
-    /// Searches for the translator's prefix, once. Returns whether the race continues with translated addresses, at
-    /// once or after a DNS query.
+    /// Looks for the prefix of a NAT64 translator. This is done only once per race. Returns whether the race continues
+    /// with translated addresses, now or after a DNS query.
     func translate() -> Bool {
         guard progress.phase.isRunning, !progress.translation.hasBegun, settings.ip.version != .v4,
             progress.failure?.lacksRoute == true
@@ -38,8 +41,8 @@ extension Connector {
             let network = AddressTranslation.network(over: interface)
         else { return false }
         progress.translation = .searching(stranded, answers: [])
-        // Subscribe to router advertisements only when a prefix is first needed. An earlier subscription is not
-        // necessary, because routers repeat their advertisements.
+        // Subscribe to router advertisements only when a prefix is first needed. Routers repeat their advertisements,
+        // so no earlier subscription is necessary.
         AdvertisedTranslators.shared.listen()
         guard advertised.isEmpty else {
             race(stranded, through: advertised)
@@ -76,7 +79,8 @@ extension Connector {
                 if case .ipv6(let address) = address.internetAddress { address } else { nil }
             }
             let discovered = TranslationPrefix.discovered(in: answers)
-            // The DNS query found no prefix, but a router advertisement may have arrived during the query.
+            // If the DNS query found no prefix, use an advertised prefix: a router advertisement may have arrived
+            // during the query.
             race(stranded, through: discovered.isEmpty ? advertised : discovered)
         }
     }

@@ -24,12 +24,13 @@ package final class Connector: Sendable {
         package var registration: Registration?
         package var address: SocketAddress
         package var facts: EstablishmentFacts
-        /// Addresses that were not tried.
+        /// The addresses that were not tried before the race ended.
         package var untried: [SocketAddress]
-        /// The number of early content bytes that were sent.
+        /// The number of content bytes that were sent together with the connection request, before the connection was
+        /// established.
         package var sentEarly = 0
-        /// The proxy's datagram relay; `nil` if the socket uses none. Retain it as long as the socket, because its
-        /// release ends the relay.
+        /// The proxy's datagram relay; `nil` if the socket does not use a relay. Retain the relay as long as the socket
+        /// exists, because the relay ends when it is released.
         var association: (any DatagramRelay)?
     }
 
@@ -66,8 +67,9 @@ package final class Connector: Sendable {
     /// - Parameter early: Content for each attempt's first packet.
     package func start(early: Data = Data()) { loop.execute { self.begin(early) } }
 
-    /// Abandons the current attempts and continues with the next address. A connector whose target is a relay fails
-    /// with `ECONNABORTED` instead.
+    /// Abandons the current connection attempts and continues with the next address.
+    ///
+    /// If the target is a relay, the connector fails with `ECONNABORTED` instead.
     package func skip() {
         loop.execute {
             guard case .relay = self.progress.target else {
@@ -77,7 +79,8 @@ package final class Connector: Sendable {
         }
     }
 
-    /// Calls `body` on the loop's thread with the race's history so far, including pending attempts.
+    /// Calls `body` with the history of the connection race so far, on the loop's thread. The history includes attempts
+    /// that have not ended.
     package func report(_ body: @escaping @Sendable (EstablishmentFacts) -> Void) {
         loop.execute {
             self.noteOnlyAttempt()
@@ -116,7 +119,7 @@ package final class Connector: Sendable {
         }
     }
 
-    /// Starts the race with addresses in the caller's order.
+    /// Starts the race. The attempts use the given addresses in the given order.
     private func use(_ addresses: [SocketAddress]) {
         let usable = addresses.filter(settings.permits)
         if usable.isEmpty { progress.failure = Failure(errno: Errno.addressNotAvailable) }
@@ -136,8 +139,8 @@ package final class Connector: Sendable {
     }
 
     func perform(_ steps: [AttemptRace.Step]) {
-        // The timer may fire, and `skip()` may be called, after the race has ended. In that case no socket may be
-        // opened.
+        // After the race has ended, no socket must be opened. But the timer may still fire, and `skip()` may still be
+        // called. So check here.
         guard progress.phase.isRunning else { return }
         for step in steps {
             switch step {
@@ -157,7 +160,8 @@ package final class Connector: Sendable {
     }
 
     private func wake(at time: Duration) {
-        // A datagram socket connects at once, so the race can end before its timer is set.
+        // The attempt with a datagram socket succeeds at once. So when the timer would be set, the race may already
+        // have ended.
         guard progress.phase.isRunning else { return }
         let timer = loop.schedule(after: time - System.now) {
             self.perform(self.progress.race.advance(to: System.now))
@@ -187,7 +191,8 @@ package final class Connector: Sendable {
         perform(progress.race.failed(candidate, at: System.now))
     }
 
-    /// Keeps the most informative failure: an error answer from the peer's host takes precedence over a missing route.
+    /// Keeps the most informative failure. A missing route is less informative than an error that the peer's host
+    /// reported.
     private func note(_ code: CInt) {
         let lacksRoute = [
             Errno.networkUnreachable, Errno.hostUnreachable, Errno.addressNotAvailable, Errno.noDevice,

@@ -17,7 +17,7 @@ package struct EstablishmentFacts: Sendable {
         package var type: DNSRecordType
         package var answer: DNSAnswer
         package var origin: AddressOrigin
-        /// The time of the answer, since ``EstablishmentFacts/started``.
+        /// When the answer arrived, as the time since ``EstablishmentFacts/started``.
         package var answered: Duration
     }
 
@@ -27,7 +27,7 @@ package struct EstablishmentFacts: Sendable {
             case pending
             case connected
             case failed(CInt)
-            /// Another attempt won, or the program skipped or cancelled this attempt.
+            /// The attempt was ended because another attempt won, or because the program skipped or cancelled it.
             case abandoned
         }
 
@@ -52,19 +52,20 @@ package struct EstablishmentFacts: Sendable {
     package var attemptStarted: Duration = .zero
     /// When the transport was connected; `nil` for an accepted connection.
     package var connected: Duration?
-    /// When all protocols were ready.
+    /// The time at which all protocols were ready.
     package var finished: Duration = .zero
     package var previousAttempts = 0
     /// The transport's byte counts and TCP information at the time when the connection became ready; `nil` if the
     /// connection has no protocols above the transport.
     package var baseline: Baseline?
     package var firstAddress: SocketAddress?
-    /// Whether an attempt lost its source address because the network changed. This member fits into the padding before
+    /// Whether an attempt lost its source address because the network changed. This member lies in padding before
     /// `resolution`, so it needs no additional memory.
     package var lostNetwork = false
     package var resolution: Resolution?
-    /// The DNS queries in chronological order. The attempts are in ``attempts``, also in chronological order. Both
-    /// lists can be empty if the endpoint is an address.
+    /// The DNS queries in chronological order; empty if the endpoint is an address.
+    ///
+    /// The list ``attempts`` has the same order, and can be empty too.
     package var queries: [Query] = []
     package var attempts: [Attempt] = []
     package var attemptCount = 0

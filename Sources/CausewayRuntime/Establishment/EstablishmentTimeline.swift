@@ -3,7 +3,7 @@ internal import CausewaySystem
 package import CausewayTypes
 
 extension EstablishmentFacts {
-    /// One step of a connection's establishment. `start` and `end` are in seconds since ``EstablishmentFacts/started``.
+    /// One step in establishing a connection. `start` and `end` are in seconds since ``EstablishmentFacts/started``.
     package struct TimelineEntry: Sendable {
         package var kind: String
         package var label: String
@@ -14,7 +14,7 @@ extension EstablishmentFacts {
         package var failure: Failure?
     }
 
-    /// First the DNS queries, then the attempts, each in chronological order.
+    /// A list of all DNS queries, followed by all connection attempts. Each part is in chronological order.
     package var timeline: [TimelineEntry] {
         var entries = queries.map { query in
             let end = query.answered / .seconds(1)
@@ -42,8 +42,8 @@ extension EstablishmentFacts {
         return entries
     }
 
-    /// The successful attempt of a connection with a single address, made from the connection's times. Usually
-    /// ``attempts`` does not contain this attempt.
+    /// The successful attempt, if the host has a single address. It is built from the connection's times, because
+    /// ``attempts`` usually does not contain it.
     private var onlyAttempt: [Attempt] {
         guard let firstAddress, let connected else { return [] }
         return [

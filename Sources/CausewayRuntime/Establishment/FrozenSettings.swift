@@ -1,21 +1,22 @@
 package import CausewayTypes
 
-/// Creates the protocols above a connected flow, from bottom to top, or returns the failure.
+/// Creates the protocols above a connected flow, and returns them from bottom to top. Returns the failure if this is
+/// not possible.
 package typealias LayerMaker = @Sendable (Flow) -> Result<[StackLayer], Failure>
 
-/// Settings shared by several connections, such as all those that one listener accepts.
+/// Settings that several connections share. For example, all connections that a listener accepts use one such object.
 package final class FrozenSettings: Sendable {
     package let value: SocketSettings
     /// A copy of ``SocketSettings/connectsWithContent``. Each send reads this copy, because reading the original in
     /// ``value`` would copy the large settings structure.
     package let connectsWithContent: Bool
-    /// Creates the protocols above the transport for one attempt; `nil` if there are none.
+    /// Creates the protocols above the transport for one connection attempt; `nil` if there are none.
     package let makeLayers: LayerMaker?
     /// The routes in the order of attempts; empty if there is only the direct route.
     package let routes: [Route]
     /// Determines the routes when a connection starts; `nil` if they are already known.
     package let planner: (any RoutePlanner)?
-    /// The unfinished handshakes of the listener whose connections share these settings.
+    /// The list of a listener's unfinished handshakes. All connections from the listener share it.
     package let openings: UnfinishedOpenings?
 
     package init(

@@ -1,7 +1,8 @@
 package import CausewayTypes
 
-/// A proxy that forwards HTTP requests, so that no tunnel is needed. Only the code that created the route knows the
-/// concrete type.
+/// A proxy that forwards HTTP requests without a tunnel.
+///
+/// Only the code that created the route knows the concrete type.
 package protocol RequestForwarding: AnyObject, Sendable {}
 
 /// A route to an endpoint: through a proxy, or directly if the proxies may be bypassed.

@@ -4,8 +4,8 @@ package import CausewayTypes
 /// Determines the routes to an endpoint if the parameters alone are not sufficient, for example because a PAC script
 /// selects proxies.
 package protocol RoutePlanner: Sendable {
-    /// Determines the routes and calls `completion` once on any thread, unless the planning is cancelled first. A
-    /// successful result contains at least one route.
+    /// Determines the routes, and calls `completion` once on any thread. If the planning is cancelled first, there is
+    /// no call. A successful result contains at least one route.
     func plan(
         on loop: any EventLoop, _ completion: @escaping @Sendable (Result<[Route], RouteProblem>) -> Void
     ) -> any RoutePlanning
@@ -16,7 +16,7 @@ package protocol RoutePlanning: Sendable {
     func cancel()
 }
 
-/// Why there is no route.
+/// The reason why a connection has no route.
 package struct RouteProblem: Error, Sendable {
     package var failure: Failure
     /// A human-readable description.
@@ -28,7 +28,8 @@ package struct RouteProblem: Error, Sendable {
     }
 }
 
-/// One establishment's route search: at first the pending request to the planner, later the planner's result.
+/// The search for a connection's routes. While the planner works, this object holds the pending request to the planner.
+/// Later it holds the planner's result.
 final class RoutePlan: Sendable {
     private struct State {
         var outcome: Result<[Route], RouteProblem>?

@@ -8,7 +8,8 @@ struct SocketRace {
     typealias Step = AddressRace.Step
 
     private var order: AddressRace
-    /// The addresses to connect to. An address's index is also its candidate number in ``AddressRace``.
+    /// The addresses to connect to. The index of an address is also the candidate number of this address in
+    /// ``AddressRace``.
     private(set) var addresses: [SocketAddress] = []
     private(set) var attempts: [Candidate: Attempt] = [:]
     private var timer: TimerID?
@@ -17,7 +18,7 @@ struct SocketRace {
 
     init(awaiting families: Set<NameLookup.Family>) { order = AddressRace(awaiting: families) }
 
-    /// The number of attempts so far, including those outside this race.
+    /// The number of attempts started so far. The attempts outside this race are included.
     var startedCount: Int { otherCount + order.startedCount }
     /// Whether this race has started at most one attempt.
     var isYoung: Bool { order.startedCount <= 1 }
@@ -34,16 +35,17 @@ struct SocketRace {
         return order.given(addresses.count, at: now)
     }
 
-    /// Starts the race again with other addresses, after all attempts have failed.
+    /// Starts the race again with other addresses. Call this after all attempts with the earlier addresses have failed.
     mutating func givenInstead(_ addresses: [SocketAddress], at now: Duration) -> [Step] {
         otherCount += order.startedCount
         order = AddressRace(awaiting: [])
         return given(addresses, at: now)
     }
 
-    /// Adds addresses from a lookup. Omits an address that the race already has, even if one of the two is in
-    /// IPv4-mapped form. ``AddressRace`` ignores such an address too, and the indices in ``addresses`` must stay equal
-    /// to its candidate numbers.
+    /// Adds the addresses that a lookup has found. Leaves out addresses that the race already has.
+    ///
+    /// An address and its IPv4-mapped form count as the same address. ``AddressRace`` leaves out the same addresses. So
+    /// the indices in ``addresses`` stay equal to its candidate numbers.
     mutating func found(_ candidates: [FoundAddress], at now: Duration) -> [Step] {
         var known = Set(addresses.compactMap(\.internetAddress))
         let new = candidates.filter { known.insert($0.destination.address).inserted }
@@ -55,7 +57,7 @@ struct SocketRace {
 
     // MARK: Attempts
 
-    /// Creates an attempt to connect to the candidate, which is an index in ``addresses``. The caller must start the
+    /// Creates an attempt to connect to a candidate, which is an index in ``addresses``. The caller must start the
     /// attempt.
     mutating func begin(_ candidate: Candidate, of connector: Connector) -> Attempt {
         let attempt = Attempt(candidate, addresses[candidate], connector)
@@ -63,7 +65,7 @@ struct SocketRace {
         return attempt
     }
 
-    /// Removes an attempt. The caller must then call `win` or `abandon` on the attempt.
+    /// Removes and returns an attempt. The caller must then call `win` or `abandon` on it.
     mutating func take(_ candidate: Candidate) -> Attempt? { attempts.removeValue(forKey: candidate) }
 
     mutating func connected(_ candidate: Candidate) -> [Step] { order.connected(candidate) }

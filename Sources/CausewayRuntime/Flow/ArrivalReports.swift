@@ -1,31 +1,31 @@
 /// Whether the event loop reports to a stream that content has arrived.
 ///
 /// An edge-triggered event loop reports each packet. While the program's queue reads continuously, these reports carry
-/// no new information, but they cost processor time: a reader of a stream at full speed would need 50 % more processor
-/// time.
+/// no new information. They still cost processor time: a reader of a stream at full speed would need 50 % more.
 struct ArrivalReports: Sendable {
     private enum Interest: UInt8, Sendable {
         case all
-        /// The flow is about to turn the loop's arrival reports off.
+        /// The flow is about to turn off the arrival reports of the loop.
         case muting
-        /// The flow is about to turn the loop's arrival reports off, but the reader already needs them again. The flow
-        /// turns the reports off and immediately on again.
+        /// The flow is about to turn the loop's arrival reports off, but the reader needs them again. After turning
+        /// them off, the flow immediately turns them on again.
         case mutingInVain
         case nothing
     }
 
-    /// If this many consecutive arrival reports come while a read is active or scheduled, the flow turns the reports
-    /// off.
+    /// The number of consecutive redundant reports after which the flow turns arrival reports off. A report is
+    /// redundant if a read is already active or scheduled.
     static var redundantLimit: UInt8 { 2 }
 
     private var interest = Interest.all
-    /// The number of arrival reports that came while a read was active or scheduled. The count restarts when a read has
-    /// emptied the transport.
+    /// How many arrival reports came too early, that is, while a read was running or scheduled. When a read has emptied
+    /// the transport, the count returns to 0.
     private var redundantCount: UInt8 = 0
 
     var areOff: Bool { interest == .nothing }
 
-    /// Records a report that came while a read was active or scheduled. Returns whether to turn the reports off.
+    /// Records an arrival report that was not needed, because a read was active or scheduled. Returns `true` if the
+    /// caller must turn off the reports.
     mutating func wasRedundant() -> Bool {
         guard interest == .all else { return false }
         redundantCount &+= 1
@@ -34,8 +34,9 @@ struct ArrivalReports: Sendable {
         return true
     }
 
-    /// Records that the flow has turned the loop's arrival reports off. Returns whether the caller must turn them on
-    /// again at once.
+    /// Records that the flow has turned off the loop's arrival reports.
+    ///
+    /// Returns whether the caller must turn these reports on again at once.
     mutating func turnedOff() -> Bool {
         let isInVain = interest == .mutingInVain
         if interest == .muting { interest = .nothing }
@@ -43,7 +44,8 @@ struct ArrivalReports: Sendable {
         return isInVain
     }
 
-    /// Records that all content was read. Returns whether reports were off; the caller must then turn them on again.
+    /// Records that a read has emptied the transport. Returns `true` if arrival reports were off. The caller must then
+    /// turn the reports on again.
     mutating func wasReadOut() -> Bool {
         redundantCount = 0
         let wereOff = interest == .nothing

@@ -2,15 +2,15 @@ internal import CausewaySystem
 internal import DequeModule
 public import FoundationEssentials
 
-/// One peer's datagrams, in order of arrival.
+/// Datagrams from one peer, in order of arrival.
 ///
-/// The kernel can deliver several datagrams in one block (UDP_GRO). Each element is one datagram; the subscript copies
-/// it out of the block.
+/// The kernel can deliver several datagrams in one block (UDP_GRO). Each element of the collection is one datagram, and
+/// the subscript copies this datagram out of the block.
 public struct DatagramBatch: RandomAccessCollection, Sendable {
-    /// A train: one or more datagrams from one peer, one after the other in one byte sequence. The kernel can deliver a
-    /// train in one packet (UDP_GRO).
+    /// A train: one or more datagrams from one peer, stored one after the other. The kernel can deliver a train in one
+    /// packet (UDP_GRO).
     ///
-    /// Each datagram has `segment` bytes; the train's final datagram can be shorter.
+    /// Each datagram has `segment` bytes; only the final datagram can be shorter.
     struct Train: Sendable {
         var bytes: Data
         var segment: Int
@@ -27,7 +27,7 @@ public struct DatagramBatch: RandomAccessCollection, Sendable {
     }
 
     private var trains: [Train] = []
-    /// For each element of `trains`, the number of datagrams in the earlier trains.
+    /// For each train, the index of its first datagram. This is the number of datagrams in all trains before it.
     private var starts: [Int] = []
     /// The number of datagrams.
     public private(set) var count = 0

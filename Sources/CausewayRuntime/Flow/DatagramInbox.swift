@@ -2,58 +2,60 @@ internal import CausewaySystem
 internal import DequeModule
 internal import FoundationEssentials
 
-/// Datagrams that have arrived but were not received by the program yet. Their total size and their number are limited.
+/// Datagrams that have arrived, but that the program has not received yet. Their number and their total size are
+/// limited.
 ///
-/// The socket's reader stops before the inbox is full, and continues when the content has fallen to half of the limit
-/// at which the reader stopped. Until then, arriving datagrams wait in the kernel, which costs no processor time. A
-/// datagram that is read while the inbox is full is lost.
+/// The socket is no longer read when the inbox is almost full. Reading continues when half of that content is left.
+/// Meanwhile, datagrams wait in the kernel, which costs no processor time. If a datagram is read while the inbox is
+/// full, it is lost.
 struct DatagramInbox: Sendable {
     static let byteLimit = 8 << 20
     static let datagramLimit = 16_384
 
-    /// A limit for the inbox. The socket's reader stops when the inbox's content exceeds the limit.
+    /// A limit for the content of the inbox. Above this limit, the socket is no longer read.
     struct Mark: Sendable {
         var byteCount: Int
         var datagramCount: Int
 
-        /// The limit for a program that receives on another thread, if the kernel's buffer is small. At this limit, one
-        /// more read of at most a megabyte still fits into the inbox.
+        /// The limit for a program that receives on another thread than the one that reads the socket, if the kernel's
+        /// buffer is small. At this limit, one more read of up to a megabyte still fits into the inbox.
         static let far = Mark(
             byteCount: byteLimit - PacketReader.packetLimit * PacketReader.blockByteCount,
             datagramCount: datagramLimit - PacketReader.packetLimit * PacketReader.trainDatagramLimit)
         /// The limit for a program that receives on another thread, if the kernel's buffer is large. The pool of memory
         /// blocks for packets has enough blocks to store this many bytes.
         static let close = Mark(byteCount: 768 << 10, datagramCount: 4_096)
-        /// The limit for a task that receives on the thread that reads the socket. The limit is low, so that datagrams
-        /// are still in the processor's cache when the task receives them.
+        /// The limit for a task that receives on the thread that reads the socket. The limit is low, so that the
+        /// datagrams are still in the processor's cache when the task receives them.
         static let near = Mark(byteCount: 256 << 10, datagramCount: 1_024)
     }
 
     enum Room: Comparable {
         /// The inbox was full and datagrams were dropped.
         case none
-        /// The reader must stop until ``DatagramInbox/releaseHold()`` returns `true`.
+        /// The socket's reader must pause. It may continue when ``DatagramInbox/releaseHold()`` returns `true`.
         case held
         case ample
     }
 
     private var head: DatagramBatch.Train?
     private var rest: Deque<DatagramBatch.Train> = []
-    /// The number of datagrams in `head`, the oldest train (datagrams that were received in one block).
+    /// The number of datagrams in `head`. `head` is the oldest train (datagrams that were received in one block).
     private var headCount = 0
-    /// The part of the oldest train (datagrams that were received in one block) that the program already has: first
-    /// `deliveredDatagrams` whole datagrams, then `deliveredBytes` bytes of the next datagram.
+    /// How much of the oldest train the program already has. A train is a block of datagrams that were received
+    /// together. The program has the first `deliveredDatagrams` datagrams, and `deliveredBytes` bytes of the datagram
+    /// after them.
     private var deliveredDatagrams = 0
     private var deliveredBytes = 0
     private(set) var byteCount = 0
     private(set) var datagramCount = 0
-    /// The limit that the inbox's content exceeded when the socket's reader stopped; `nil` while the reader runs.
+    /// The limit at which the socket's reader stopped. `nil` if the reader has not stopped.
     private var heldAt: Mark?
 
     var isEmpty: Bool { head == nil }
 
-    /// Appends a train (one or more datagrams in one block). Returns `false` if the train does not fit into the inbox;
-    /// the train is then dropped.
+    /// Appends a train, which is one or more datagrams in one block. If the train does not fit into the inbox, it is
+    /// dropped, and the result is `false`.
     mutating func append(_ train: DatagramBatch.Train) -> Bool {
         let count = train.count
         guard byteCount + train.bytes.count <= Self.byteLimit, datagramCount + count <= Self.datagramLimit else {
@@ -65,11 +67,11 @@ struct DatagramInbox: Sendable {
         return true
     }
 
-    /// Returns whether the content exceeds `mark`, so that the reader must stop.
+    /// Returns whether more datagrams wait than `mark` permits. The socket's reader must then stop.
     func isAbove(_ mark: Mark) -> Bool { byteCount > mark.byteCount || datagramCount > mark.datagramCount }
 
-    /// Pauses the socket's reader until the content has fallen to half of `mark`. Returns `false` if the content does
-    /// not exceed `mark`.
+    /// Pauses the socket's reader if the content exceeds `mark`. The pause ends when the content has fallen to half of
+    /// `mark`. Returns `false` if the content does not exceed `mark`.
     mutating func hold(above mark: Mark) -> Bool {
         guard isAbove(mark) else { return false }
         heldAt = mark
@@ -104,8 +106,8 @@ struct DatagramInbox: Sendable {
     /// content keeps the whole block allocated, so smaller content is copied.
     private static let sharedByteCount = 512
 
-    /// Returns `count` bytes of the oldest train (datagrams that were received in one block), beginning at offset
-    /// `start`.
+    /// Returns `count` bytes of the oldest train (datagrams received in one block), beginning at offset `start` in the
+    /// train.
     private func content(_ start: Int, _ count: Int) -> Data {
         guard let head else { return Data() }
         if count == head.bytes.count, head.bytes.startIndex == 0 { return head.bytes }
@@ -129,7 +131,7 @@ struct DatagramInbox: Sendable {
         headCount = head?.count ?? 0
     }
 
-    /// Removes and returns all datagrams. Drops the rest of a datagram that was partly delivered.
+    /// Removes and returns all datagrams. If part of a datagram was already delivered, drops its remaining bytes.
     mutating func takeAll() -> DatagramBatch? {
         if deliveredBytes > 0 { finishDatagram() }
         if deliveredDatagrams > 0, let begun = head {

@@ -5,8 +5,10 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow {
-    /// The minimum size in bytes for a train (datagrams that were received in one block) that is not copied out of the
-    /// memory block into which it was read. A smaller train is copied.
+    /// The minimum size in bytes of a datagram train that is delivered without a copy.
+    ///
+    /// A train is a series of datagrams that were received in one block. A smaller train is copied out of the memory
+    /// block into which it was read.
     static var datagramHandOverByteCount: Int { 12 << 10 }
 
     func readDatagrams(_ plan: ReadPlan, _ mayGoOn: Bool) -> ReadPlan? {
@@ -27,8 +29,8 @@ extension Flow {
         }
     }
 
-    /// Accepts datagrams from this flow's peer. Called by the shared socket's reader. Returns whether reading must
-    /// pause, and whether datagrams were dropped.
+    /// Accepts datagrams from this flow's peer. The reader of the shared socket calls this method. The result states
+    /// whether reading must pause, and whether datagrams were dropped.
     @discardableResult
     func arrived(_ trains: [DatagramBatch.Train], isSocketDeep: Bool = false) -> DatagramInbox.Room {
         var deferred = DeferredActions()
@@ -41,16 +43,18 @@ extension Flow {
             return (state.delivery, state.datagrams[0].isAboveMark)
         }
         deferred.perform(delivery, on: loop)
-        // Check the limit again: since the first check, the program may already have received datagrams.
+        // Check the limit again, because the program may have received datagrams since the first check.
         guard isAbove, state.withLock({ state in state.beginHold() }) else { return .ample }
         return hasRoom ? .held : .none
     }
 }
 
 extension PacketReader {
-    /// Converts one peer's packets to trains. A packet in which the kernel has coalesced several datagrams is a train
-    /// already. Consecutive packets with single datagrams of equal length are joined to one train: these datagrams then
-    /// share one block, and the program receives them as a batch or one by one.
+    /// Converts one peer's packets to trains. A train is a group of datagrams that were received in one block.
+    ///
+    /// The kernel can coalesce several datagrams in one packet, which is already a train. The other packets contain one
+    /// datagram each. Consecutive datagrams of equal length are joined to one train and share one block. The program
+    /// receives them as a batch or one by one.
     mutating func takeTrains(_ range: Range<Int>) -> [DatagramBatch.Train] {
         var trains: [DatagramBatch.Train] = []
         var start = range.lowerBound
@@ -64,9 +68,11 @@ extension PacketReader {
         return trains
     }
 
-    /// Returns the index after the last packet that can be joined with the packet at `start` to one train (datagrams in
-    /// one block). Each joined packet is a single datagram. These datagrams have equal length; only the final datagram
-    /// can be shorter.
+    /// Finds the packets that can be joined with the packet at `start` to one train. A train is several datagrams in
+    /// one block. Returns the index after the last packet.
+    ///
+    /// Each joined packet is a single datagram. These datagrams have equal length; only the final datagram can be
+    /// shorter.
     private func endOfRun(from start: Int, before limit: Int) -> Int {
         let (count, segment) = shape(of: start)
         guard count > 0, count == segment else { return start + 1 }
@@ -84,8 +90,9 @@ extension PacketReader {
         return end
     }
 
-    /// Returns the packet at `index` as one train (one or more datagrams in one block). If the packet is small, the
-    /// train gets a copy. If it is large, the train takes the packet's memory block from the reader.
+    /// Returns the packet at `index` as a train, which is a memory block with one or more datagrams.
+    ///
+    /// The bytes of a small packet are copied. For a large packet, the train takes over the reader's memory block.
     mutating func takeTrain(_ index: Int, segment: Int) -> DatagramBatch.Train {
         let (count, mark) = (shape(of: index).byteCount, mark(of: index))
         guard count >= Flow.datagramHandOverByteCount else {
@@ -117,8 +124,8 @@ extension Flow.State {
         if isFull { reading.isReadable = true }
         for train in trains { _ = accept(train) }
         if let failure {
-            // A host or router on the path rejected an earlier datagram. One receive call reports the error; the flow
-            // stays open.
+            // A host or router on the path has rejected an earlier datagram. One receive call reports this error. The
+            // flow stays open.
             reading.isReadable = true
             datagrams[0].refusal = Failure(errno: failure.errno)
         }
@@ -127,8 +134,9 @@ extension Flow.State {
 
     /// Completes the receive calls for which datagrams are available.
     ///
-    /// If the oldest call has a closure for a serial queue, this method does not complete it. Instead, it schedules
-    /// ``Flow/deliverDatagrams()`` on that queue. That method delivers one datagram after another, so a batch costs one
+    /// If the oldest call has a closure for a serial queue, this method only schedules the delivery on that queue.
+    ///
+    /// The scheduled method ``Flow/deliverDatagrams()`` delivers one datagram after another, so a batch needs only one
     /// dispatch.
     mutating func matchDatagrams(_ deferred: inout DeferredActions) {
         while let isOfQueue = reading.receives.waiters.first?.isOfQueue, datagrams[0].hasAnswer {
@@ -141,27 +149,29 @@ extension Flow.State {
         releaseHold(&deferred)
     }
 
-    /// Records that the shared socket's reader must stop, because more datagrams wait for the program than the inbox's
-    /// limit (``DatagramInbox/Mark``) permits. The reader continues when the waiting datagrams have fallen to half of
-    /// this limit. Returns `false` if the waiting datagrams do not exceed the limit.
+    /// Pauses the shared socket's reader if too many datagrams wait for the program (``DatagramInbox/Mark``). The
+    /// reader continues when the number of waiting datagrams has fallen to half of this limit. Returns `false` if the
+    /// limit is not exceeded.
     mutating func beginHold() -> Bool {
         guard kind == .datagram, !link.isEnding else { return false }
         return datagrams[0].beginHold()
     }
 
-    /// If a full inbox has paused reading and is now at most half full, resumes reading.
+    /// Resumes reading if a full inbox had paused it and the inbox is now at most half full.
     mutating func releaseHold(_ deferred: inout DeferredActions) {
         if let socket = takeReleased() { deferred.resume(.read(socket)) }
     }
 
-    /// If an inbox above its limit has paused reading from a shared socket, and the inbox is now at most half full,
-    /// ends the pause. Returns the shared socket, which the caller must read again; `nil` in all other cases.
+    /// Ends a pause in reading from a shared socket. Does so only if a full inbox caused the pause and the inbox is now
+    /// at most half full.
+    ///
+    /// Returns the shared socket, which the caller must read again. Returns `nil` in all other cases.
     mutating func takeReleased() -> SharedDatagramSocket? {
         guard datagrams[0].inbox.releaseHold(), case .peer(let socket, _) = link.transport else { return nil }
         return socket
     }
 
-    /// Completes receive calls with datagrams that arrived before the flow ended.
+    /// Completes waiting receive calls with datagrams that arrived before the flow ended.
     mutating func answerWithDatagrams(_ deferred: inout DeferredActions) {
         guard link.mayTransfer else { return }
         while let (waiter, answer) = takeDatagramAnswer() { self.answer(waiter, answer, &deferred) }

@@ -4,14 +4,14 @@ internal import CausewayTypes
 package import FoundationEssentials
 internal import Synchronization
 
-// Delivers datagrams to the program. On the program's queue, one block calls several closures, one after another. A
-// task receives without suspension while datagrams are waiting.
+// Delivers datagrams to the program. For closures, one block on the program's queue makes several calls, one after
+// another. A task receives datagrams without suspending while some are waiting.
 
 extension Flow {
     /// The maximum number of datagrams that a flow delivers in a row on the program's queue. After that many, the queue
     /// delivers to other connections first.
     private static var deliveryBudget: Int { 64 }
-    /// The maximum number of datagrams that a task receives in a row before it must suspend.
+    /// The maximum number of datagrams that a task receives without suspending.
     static var immediateBudget: Int { 64 }
 
     /// Calls the program's closures with the waiting datagrams. Must run on the program's queue. Returns the number of
@@ -35,13 +35,13 @@ extension Flow {
             return (state.delivery, state.beginRead())
         }
         deferred.perform(delivery, on: loop)
-        // Read again: if this flow has a separate socket, more datagrams may be waiting in the kernel.
+        // Read again. More datagrams may wait in the kernel if this flow has a socket that it does not share.
         if let plan { pumpReads(plan) }
         return count
     }
 
-    /// Returns the next datagram and its header fields if no earlier receive call waits for it. Takes one lock and does
-    /// not suspend.
+    /// Returns the next datagram and its header fields. Returns `nil` if an earlier receive call is still waiting. The
+    /// method takes one lock and does not suspend.
     package func takeDatagram() -> (data: Data, mark: PacketMark)? {
         state.withLock { state in
             guard state.kind == .datagram, state.link.mayTransfer, state.reading.receives.waiters.isEmpty,
@@ -53,7 +53,7 @@ extension Flow {
     }
 }
 
-/// A pending call of a program's closure, with its arguments.
+/// A call of the program's closure that is still to be made, with the closure's arguments.
 enum DatagramCall {
     case receive(ReceiveCompletion, ReceivedContent)
     case batch(BatchCompletion, DatagramBatch?, Failure?)
@@ -67,8 +67,8 @@ enum DatagramCall {
 }
 
 extension Flow.State {
-    /// Queues a receive call that the program made inside a callback of the current delivery. The delivery completes
-    /// this call. Returns `false` for all other receive calls.
+    /// Queues a receive call if the program made it inside a callback that is being delivered now. The same delivery
+    /// completes the call. Returns `false` for all other receive calls, and does not queue them.
     mutating func joinDelivery(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) -> Bool {
         guard waiter.isOfQueue, failure == nil, datagrams[0].isDelivering, delivery?.isDraining == true else {
             return false
@@ -77,9 +77,9 @@ extension Flow.State {
         return true
     }
 
-    /// Schedules a delivery on the program's queue for the waiting datagrams.
+    /// Schedules the delivery of waiting datagrams on the program's queue.
     mutating func postDatagrams(of flow: Flow, on delivery: Delivery, _ deferred: inout DeferredActions) {
-        // Do nothing if the queue is already delivering, or if a delivery is scheduled.
+        // Do nothing if the queue is delivering datagrams now, or if a delivery is already scheduled.
         if datagrams[0].isPosted || datagrams[0].isDelivering && delivery.isDraining { return }
         datagrams[0].isPosted = true
         if delivery.add(.calls { flow.deliverDatagrams() }) { deferred.mustDispatch = true }
@@ -91,9 +91,10 @@ extension Flow.State {
         datagrams[0].isDelivering = true
     }
 
-    /// Handles the usual case: a datagram has arrived and a closure waits for it. Returns both. Returns `nil` in all
-    /// other cases, which ``takeDatagramCall()`` handles. That method returns a ``DatagramCall``, which has many fields
-    /// and is expensive to copy.
+    /// Removes an arrived datagram and the closure that waits for it, and returns both. This is the usual case.
+    ///
+    /// In all other cases, returns `nil`. The caller then uses ``takeDatagramCall()``, whose result ``DatagramCall``
+    /// has many fields and is expensive to copy.
     fileprivate mutating func takeDatagramForCallback() -> (ReceiveCompletion, Data, PacketMark, isWhole: Bool)? {
         guard link.mayTransfer, link.isOpen, case .callback(let completion)? = reading.receives.waiters.first,
             let demand = reading.receives.queue.oldest, datagrams[0].refusal == nil,
@@ -116,8 +117,10 @@ extension Flow.State {
         }
     }
 
-    /// Ends a delivery on the program's queue. If datagrams remain and the oldest waiting receive call has a closure,
-    /// another delivery is scheduled. If that call belongs to a task, the call is completed.
+    /// Ends a delivery of datagrams on the program's queue.
+    ///
+    /// If datagrams remain, the oldest waiting receive call determines what follows. If a closure waits for the result,
+    /// another delivery is scheduled. If a task waits for it, the call is completed.
     fileprivate mutating func endDelivering(_ deferred: inout DeferredActions) {
         guard kind == .datagram, !datagrams.isEmpty else { return }
         datagrams[0].isDelivering = false
@@ -136,7 +139,7 @@ extension ReceiveWaiter {
         }
     }
 
-    /// Whether the closure or task receives all datagrams at once.
+    /// Whether the closure or task accepts several datagrams at once.
     var takesBatch: Bool {
         switch self {
         case .batch, .batchTask: true

@@ -6,13 +6,14 @@ internal import Synchronization
 
 extension Flow {
     /// The maximum number of reads that one flow makes in a row before other flows run. The limit also applies to
-    /// receive calls that read directly on the loop's thread: one of this many calls waits until other work has run.
+    /// receive calls that read directly on the loop's thread. After this many such calls, the next one waits until
+    /// other work has run.
     static var readBudget: Int { 16 }
     /// The number of bytes that a read may return beyond the requested number, so that a small receive call does not
     /// always cost a system call.
     static var readAhead: Int { 16 << 10 }
-    /// The minimum size in bytes for content that is not copied out of the memory block into which it was read, but
-    /// takes over this block. Smaller content is copied.
+    /// The minimum size of content that takes over the memory block into which it was read. Smaller content is copied.
+    /// In bytes.
     static var handOverByteCount: Int { 48 << 10 }
 
     // MARK: Requests
@@ -27,7 +28,7 @@ extension Flow {
         request(.callback(completion)) { $0.demandMessage() }
     }
 
-    /// Receives all datagrams that have arrived, at least one.
+    /// Receives all datagrams that have arrived. If none has arrived, waits for the first one.
     package func receiveBatch(_ completion: @escaping BatchCompletion) {
         request(.batch(completion)) { $0.demandMessage() }
     }
@@ -53,7 +54,7 @@ extension Flow {
         return isPlaced
     }
 
-    /// Queues a request, and completes it at once if enough content is available.
+    /// Queues a receive request, and completes it at once if enough content is available.
     func requestAtOnce(_ waiter: ReceiveWaiter, _ demand: (inout ReceiveQueue) -> Void) {
         var deferred = DeferredActions()
         var plan: ReadPlan?
@@ -93,7 +94,7 @@ extension Flow {
         if let plan = state.withLock({ state in state.beginRead() }) { pumpReads(plan) }
     }
 
-    /// Performs a read that this thread has reserved for itself, then further reads, up to a limit.
+    /// Performs a read that this thread has already claimed. Then reads again while there is content, up to a limit.
     func pumpReads(_ first: ReadPlan) {
         var budget = Self.readBudget
         var plan: ReadPlan? = first
@@ -102,7 +103,7 @@ extension Flow {
             let mayGoOn = budget > 0
             plan = current.isDatagram ? readDatagrams(current, mayGoOn) : readStream(current, mayGoOn)
         }
-        // Let other flows on this thread run first. The remaining bytes are read later.
+        // Let other flows on this thread run first, and read the remaining bytes later.
         if budget <= 0 { requeueRead() }
     }
 
@@ -121,13 +122,13 @@ extension Flow {
         if onLoop { loop.execute { self.pumpReads() } }
     }
 
-    /// Reads once from a stream and delivers the content. If another read is possible at once, reserves it for this
-    /// thread and returns it; the caller must perform it.
+    /// Reads once from a stream and delivers the content. If another read is possible at once, reserves this read for
+    /// the current thread and returns it. The caller must perform the returned read.
     private func readStream(_ plan: ReadPlan, _ mayGoOn: Bool) -> ReadPlan? {
         let scratch = ThreadLocal.scratch
         let length = min(plan.length, scratch.count)
         let result = plan.transport.read(into: UnsafeMutableRawBufferPointer(rebasing: scratch[..<length]))
-        // Allocate memory for the content before the lock is taken.
+        // Allocate memory for the content now, before this method takes the lock.
         var arrived: Arrived?
         if case .moved(let count) = result, count > 0 {
             if plan.isForChannel {
@@ -143,8 +144,10 @@ extension Flow {
         }
     }
 
-    /// Completes a read in the usual case: one receive call waits, and gets everything that was read. Then ends this
-    /// thread's claim (its exclusive right to read). In all other cases, only returns the content.
+    /// Completes a read in the common case: only one receive call waits, and this call gets all bytes of the read. This
+    /// method then ends this thread's claim, which is its exclusive right to read.
+    ///
+    /// In all other cases, this method only returns the content.
     private func pass(_ content: consuming Data, _ plan: ReadPlan, _ length: Int) -> Data? {
         guard plan.isForOne else { return content }
         var mustAwait = false
@@ -179,8 +182,8 @@ extension Flow {
         return nil
     }
 
-    /// Ends this thread's claim (its exclusive right to read), and delivers the content. If the flow waits to close the
-    /// transport and no other thread uses the transport, closes it.
+    /// Ends this thread's exclusive right to read (its claim), and delivers the content. Closes the transport if the
+    /// flow waits for this and no other thread uses the transport.
     func finishRead(
         _ plan: ReadPlan, _ finish: (inout State, inout DeferredActions) -> ReadPlan?
     ) -> ReadPlan? {
@@ -209,8 +212,8 @@ extension Flow {
         return next
     }
 
-    /// Copies small content out of the thread's scratch block, a reusable buffer for reads. Large content is not
-    /// copied, but takes over the block.
+    /// Returns the content in the thread's scratch block, a reusable buffer for reads. Small content is copied. Large
+    /// content is not copied, and the result owns the block.
     private static func content(of scratch: UnsafeMutableRawBufferPointer, _ count: Int) -> Data {
         guard count >= handOverByteCount, let base = scratch.baseAddress else {
             return Data(UnsafeRawBufferPointer(rebasing: scratch[..<count]))

@@ -3,19 +3,19 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// A read that the current thread must perform. No other thread reads before this read has ended.
+/// A read that the current thread must perform. Until this read has ended, no other thread reads.
 struct ReadPlan {
     var transport: Transport
     var length: Int
     var isDatagram: Bool
-    /// Whether the protocols above the transport made the oldest receive call. They use the content in place, in the
-    /// thread's scratch buffer.
+    /// Whether the oldest receive call comes from the protocols above the transport. If so, they read the content
+    /// directly in the thread's scratch buffer.
     var isForChannel = false
-    /// Whether exactly one receive call waits, and a task or one of the program's closures made it.
+    /// Whether exactly one receive call is waiting, and a task or closure of the program made it.
     var isForOne = false
 }
 
-/// The result of a read.
+/// What a read has received.
 enum Arrived {
     case data(Data)
     /// The number of bytes that the read placed at the start of the thread's scratch block.
@@ -34,12 +34,11 @@ extension Flow.State {
         return plan
     }
 
-    /// Gives the current thread the claim (the exclusive right to read) for a receive call that reads on the caller's
-    /// thread.
+    /// Gives the current thread the exclusive right to read, for a receive call that reads on the caller's thread.
     ///
-    /// On the loop's thread, one of every ``Flow/readBudget`` calls gets no claim. Instead, this method sets
-    /// `isPostponed`, and the caller must then call ``Flow/requeueRead()``. Otherwise a fast peer and the task that
-    /// receives from it could occupy the thread.
+    /// On the loop's thread, one call in every ``Flow/readBudget`` calls does not get this right. In that case, this
+    /// method sets `isPostponed`, and the caller must call ``Flow/requeueRead()``. Without this rule, a fast peer and
+    /// the task that receives from it could occupy the thread.
     mutating func beginRead(onLoop isOnLoop: @autoclosure () -> Bool, _ isPostponed: inout Bool) -> ReadPlan? {
         guard hasReadWork else { return nil }
         reading.burst += 1
@@ -60,9 +59,9 @@ extension Flow.State {
             reading.remainder = .content
             finishDraining(&deferred)
         case .moved(0) where writing.isWriting || link.claims > 0 || reading.signs.contains(.brokenPipe):
-            // The kernel reports a reset to one system call only; later reads return an end of stream. If another
-            // thread used the transport during this read, that thread's call may have got the reset. So do not report
-            // this end of stream yet.
+            // After a reset by the peer, the kernel reports the reset to only one system call. Later reads return the
+            // end of the stream instead. During this read, another thread used the transport, and its call may have got
+            // the reset. So do not report the end of the stream yet.
             reading.signs.insert(.doubtfulEnd)
         case .moved(0):
             reading.receives.queue.ended()
@@ -84,8 +83,10 @@ extension Flow.State {
         }
     }
 
-    /// Ends this thread's claim (its exclusive right to read) if a single receive call takes everything that was read,
-    /// and no earlier content waits. In this case, returns `true`, and the caller must complete the receive call.
+    /// Ends this thread's exclusive right to read, if one receive call takes all bytes that were read. No earlier
+    /// content may be waiting.
+    ///
+    /// Returns whether the right has ended. If it has, the caller must complete the receive call.
     mutating func finishRead(forOne count: Int, _ length: Int) -> Bool {
         guard !link.isEnding, link.mayTransfer, reading.signs.isDisjoint(with: [.error, .brokenPipe]),
             reading.receives.passes(count)
@@ -95,11 +96,11 @@ extension Flow.State {
         return true
     }
 
-    /// If an end of stream is in doubt and no other thread uses the transport any more, prepares another read. Returns
-    /// whether the caller must start this read.
+    /// Prepares another read if the end of the stream is uncertain. Does this only if no other thread uses the
+    /// transport. Returns whether the caller must start the read.
     ///
-    /// An end of stream is in doubt, for example, if another thread used the transport during the read, because that
-    /// thread's call may have received a reset.
+    /// For example, the end is uncertain if another thread used the transport during the read. That thread's call may
+    /// have received a reset.
     mutating func settleEnd() -> Bool {
         guard reading.signs.contains(.doubtfulEnd), !writing.isWriting, link.claims == 0, !link.isEnding else {
             return false
@@ -109,7 +110,7 @@ extension Flow.State {
         return true
     }
 
-    /// If no earlier content waits, passes the content to the protocols above the transport without a copy.
+    /// Passes the content to the protocols above the transport without a copy, if no earlier content waits.
     private mutating func lend(_ arrived: Int, _ deferred: inout DeferredActions) {
         guard link.mayTransfer, reading.receives.leftover.isEmpty, reading.receives.waiters.first?.takesLoans == true,
             case .bytes(_, let maximum) = reading.receives.queue.oldest, arrived <= maximum,
@@ -126,8 +127,8 @@ extension Flow.State {
         answer(waiter, content, &deferred)
     }
 
-    /// Completes every receive call for which there is enough content. The content consists of the leftover bytes from
-    /// earlier reads and `arrived`.
+    /// Completes every receive call for which enough content is available. The available content is the leftover bytes
+    /// from earlier reads, followed by `arrived`.
     mutating func match(_ arrived: Data?, _ deferred: inout DeferredActions) {
         guard link.mayTransfer else { return }
         if kind == .datagram { return matchDatagrams(&deferred) }
@@ -149,13 +150,13 @@ extension Flow.State {
     }
 }
 
-/// Leftover bytes from earlier reads, followed by newly arrived bytes.
+/// Received bytes that wait for a receive call. Bytes from earlier reads come first, followed by the new bytes.
 private struct Backlog {
     private var bytes: Data
     private var offset = 0
 
-    /// Takes over the buffer of `leftover`, so that the arrived bytes are appended in place. If each read copied the
-    /// buffer, a receive call for many bytes would take quadratic time.
+    /// Takes over the buffer of `leftover`, so that arrived bytes are appended without a copy. With a copy for each
+    /// read, a receive call for many bytes would take quadratic time.
     init(taking leftover: inout Data, arrived: Data?) {
         bytes = leftover
         leftover = Data()
@@ -167,8 +168,7 @@ private struct Backlog {
         defer { offset += count }
         if offset == 0, count == bytes.count { return bytes }
         let start = bytes.startIndex + offset
-        // Copy the bytes: a slice would keep its indices in the larger data, but programs expect content indices to
-        // begin at zero.
+        // Copy the bytes. The indices of a slice would not begin at zero, but programs expect that they do.
         return Data(bytes[start..<(start + count)])
     }
 

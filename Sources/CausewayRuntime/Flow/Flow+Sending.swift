@@ -11,21 +11,24 @@ extension Flow {
 
     // MARK: Requests
 
-    /// Queues a whole message without per-message options. The send completes when the transport has accepted all of
-    /// it.
+    /// Queues a whole message without per-message options.
+    ///
+    /// The send completes when the transport has accepted the whole message.
     package func send(_ outbound: Outbound) {
         if sendAtOnce(outbound) { return }
         submit(outbound, ticket: nil) { state in state.enqueue(outbound) }
     }
 
-    /// Queues content for a message with per-message options or more than one part.
+    /// Queues content of a message that has its own options, or more than one part.
     package func send(_ entry: SendQueue<Outbound>.Entry) {
         submit(entry.payload, ticket: entry.ticket) { state in state.enqueue(entry) }
         if entry.deadline != nil { armExpiry() }
     }
 
-    /// If no earlier content is queued, writes content without queueing it. Returns whether the write was attempted. In
-    /// that case, ``continueWrite(_:_:)`` sends any remaining bytes.
+    /// Writes the content directly, without queueing it first. This is possible only if no earlier content is queued.
+    ///
+    /// Returns whether a write was attempted. If so, ``continueWrite(_:_:)`` sends the bytes that the transport did not
+    /// accept.
     private func sendAtOnce(_ outbound: Outbound) -> Bool {
         guard !outbound.endsStream, outbound.offset == 0,
             let transport = state.withLock({ state in state.beginImmediateWrite(outbound.data.count) })
@@ -69,7 +72,7 @@ extension Flow {
         _ = loop.schedule(after: max(.zero, time - System.now)) { [weak self] in self?.expire(at: time) }
     }
 
-    /// Drops expired messages. A timer that fires early, late, or after the message was sent does no harm.
+    /// Drops expired messages. The timer does no harm if it fires early, late, or after the message was sent.
     private func expire(at time: Duration) {
         var deferred = DeferredActions()
         let delivery = state.withLock { state -> Delivery? in
@@ -81,8 +84,9 @@ extension Flow {
         armExpiry()
     }
 
-    /// If no earlier content is queued, writes on the caller's thread. Not inlined, so that its locals do not enlarge
-    /// every suspended task's frame.
+    /// Writes content on the caller's thread, if no earlier content is queued.
+    ///
+    /// The method is not inlined. Otherwise, its local variables would enlarge the frame of each suspended task.
     @inline(never)
     package func writeNow(_ data: Data, _ endsStream: Bool) -> ImmediateResult {
         guard !endsStream else { return .unclaimed }
@@ -93,7 +97,7 @@ extension Flow {
         return finishImmediateWrite(data.withUnsafeBytes { transport.write(single: $0) }, data.count)
     }
 
-    /// Writes borrowed bytes on the caller's thread. The bytes need to stay valid only during the call.
+    /// Writes bytes on the caller's thread without a copy. The bytes must stay valid only until this call returns.
     func writeNow(lent bytes: UnsafeRawBufferPointer) -> ImmediateResult {
         var isBurst = false
         guard let transport = state.withLock({ state in state.beginTaskWrite(bytes.count, &isBurst) }) else {
@@ -104,17 +108,17 @@ extension Flow {
 
     package enum ImmediateResult {
         case done(Failure?)
-        /// The transport has accepted only some bytes; the first value is their number. The thread still has its claim
-        /// (the exclusive right to write).
+        /// The transport has accepted only some bytes; the first value is their number. The thread keeps its exclusive
+        /// right to write (its claim).
         case partial(Int, Retry)
-        /// No write was attempted.
+        /// Nothing was written, because this thread did not have the exclusive right to write.
         case unclaimed
-        /// No write was attempted, because other tasks must get their turn first.
+        /// No write was attempted in this turn, so that other tasks get a turn first.
         case postponed
     }
 
-    /// If everything was sent or the transport failed, completes the send and ends this thread's claim (its exclusive
-    /// right to write). In all other cases, the caller must continue the write.
+    /// Completes the send if all bytes were sent, or if the transport failed. In these two cases, it also ends this
+    /// thread's exclusive right to write. Otherwise, the caller must continue the write.
     private func finishImmediateWrite(
         _ result: IOResult, _ count: Int, _ waiter: SendWaiter = .unobserved
     ) -> ImmediateResult {
@@ -145,11 +149,12 @@ extension Flow {
             state.writing.isWritable = true
             state.writing.endClaim()
             state.writing.byteCount &+= UInt64(count)
-            // The flow was cancelled during the write, so it is unknown which bytes reach the peer.
+            // The flow may have been cancelled during the write. If so, report the failure, because some of the bytes
+            // may not reach the peer.
             if state.link.isEnding { failure = state.failure }
             if case .callback(let completion) = waiter { posted = state.post(.sent(completion, failure)) }
             // While this thread was writing, other threads may have queued content. This thread must then write that
-            // content.
+            // content too.
             mustWrite = state.hasWriteWork
             mustRead = state.settleEnd()
             return state.takeClosing()
@@ -179,8 +184,10 @@ extension Flow {
         if closing == nil { examineLoss() }
     }
 
-    /// Queues the bytes that an immediate write (a write without queueing) could not send, before all other content.
-    /// Ends this thread's claim (its exclusive right to write). The bytes are written when the transport accepts more.
+    /// Queues the bytes that an immediate write could not send. An immediate write is a write that bypasses the queue.
+    ///
+    /// The flow writes these bytes before all other content, as soon as the transport accepts more. This call ends the
+    /// thread's exclusive right to write (its claim).
     func continueWrite(_ outbound: Outbound, _ retry: Retry) {
         var deferred = DeferredActions()
         var mustRead = false
@@ -198,12 +205,13 @@ extension Flow {
         closing?.perform(on: loop)
         if mustRead { requeueRead() }
         guard closing == nil, let transport else { return }
-        // If the loop has reported a writable edge since the write, the transport accepts bytes again.
+        // Since the write, the loop may have reported that the transport is writable. If so, the transport accepts
+        // bytes again, so write again at once.
         if state.withLock({ state in state.writing.isWritable }) { pumpWrites() } else { arrange(retry, transport) }
     }
 
-    /// Collects content without writing it until ``uncork()``, which sends this content in as few system calls as
-    /// possible.
+    /// Collects content until ``uncork()``, and writes nothing meanwhile. ``uncork()`` then writes all of it in as few
+    /// system calls as possible.
     package func cork() { state.withLock { state in state.writing.isCorked = true } }
 
     package func uncork() {
@@ -242,7 +250,7 @@ extension Flow {
     /// How to continue a write that could not complete.
     package enum Retry: Equatable {
         case none, whenWritable, later
-        /// The transport broke: do not continue.
+        /// The transport broke, so the write must not continue.
         case lost
     }
 
@@ -257,8 +265,8 @@ extension Flow {
         case .whenWritable:
             switch transport {
             case .socket(let fd, let registration):
-                // A datagram socket reports a writable edge for each sent datagram, so request this event only when
-                // needed.
+                // With a datagram socket, the kernel reports each sent datagram as a writable event. So request this
+                // event only when it is needed.
                 let kind = state.withLock { state in state.kind }
                 if kind == .datagram { loop.update(registration, fd, for: [.readable, .writable]) }
                 loop.await(.writable, of: registration)

@@ -2,13 +2,15 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// Datagrams for one system call. Consecutive datagrams of equal length form trains for segmentation offload.
+/// The datagrams for one system call. Consecutive datagrams of equal length form a train, which the kernel takes as one
+/// block (segmentation offload).
 struct DatagramPlan {
-    /// A single datagram, or a train: several equally long datagrams, of which the final datagram can be shorter.
+    /// A single datagram or a train. A train consists of several datagrams with the same length. Only the last of them
+    /// can be shorter.
     struct Group {
         var range: Range<Int>
-        /// The number of bytes per datagram in a train (several datagrams that the kernel takes in one block); 0 for a
-        /// single datagram.
+        /// The number of bytes per datagram in a train; 0 for a single datagram. A train is several datagrams that the
+        /// kernel takes in one block.
         var segment: Int
         var trafficClass: UInt8?
     }
@@ -38,8 +40,8 @@ extension Transport {
         case .peer(let shared, let address):
             shared.send(packets, to: address)
         case .scripted(let script):
-            // A scripted transport (a test's replacement for a socket) gets one datagram or one train of datagrams per
-            // write.
+            // In tests, a scripted transport replaces the socket. Each write passes it one datagram or one train of
+            // datagrams.
             packets.first.map { packet -> IOResult in
                 let result = script.write(packet.pieces)
                 if case .moved = result { return .moved(1) }
@@ -52,9 +54,10 @@ extension Transport {
 extension Flow.State {
     private static var datagramLimit: Int { 64 }
 
-    /// Groups the datagrams that are ready for transmission. If the kernel supports segmentation offload (UDP_SEGMENT)
-    /// for this socket, consecutive datagrams of equal length form a train: the kernel takes them in one block and
-    /// divides it.
+    /// Groups the datagrams that are ready to be sent.
+    ///
+    /// If the kernel supports segmentation offload (UDP_SEGMENT) on this socket, consecutive datagrams of equal length
+    /// form a train. The kernel receives a train as one block and splits it into datagrams.
     func planDatagrams() -> DatagramPlan {
         var plan = DatagramPlan()
         append(writing.flight.entries.first, to: &plan)
@@ -102,28 +105,29 @@ extension Flow.State {
             }
             return .none
         case .wouldBlock:
-            // If the loop has reported during the send call that the socket is writable, send again at once:
-            // `isWritable` is set, and the loop does not report this readiness again.
+            // The loop may have reported during the send call that the socket is writable. In this case, `isWritable`
+            // is set, and the loop does not report it again. So send again at once.
             return writing.isWritable ? .none : .whenWritable
         case .failed(Errno.noBuffers), .failed(Errno.noMemory):
             return .later
         case .failed(let code):
             writing.isWritable = true
             if (plan.groups.first?.segment ?? 0) > 0, Self.meansNoOffload(code) {
-                // Not every device and path supports segmentation offload. From now on this flow sends its datagrams
+                // Some devices and paths do not permit segmentation offload. From now on, this flow sends its datagrams
                 // one by one.
                 datagrams[0].hasSegmentOffload = false
             } else {
-                // Fail only the first datagram and then send the others. The error may belong to a datagram that was
-                // sent earlier. It may also be temporary, for example if sending is not permitted at present.
+                // Fail only the first datagram, and continue with the others. The error may belong to a datagram that
+                // was sent earlier. It may also be temporary, for example if sending is not permitted at present.
                 finishDatagram(Failure(errno: code), &deferred)
             }
             return .none
         }
     }
 
-    /// Returns whether the error code means that the kernel cannot divide a train (several datagrams in one block) into
-    /// its datagrams. Other errors, such as a rejection by the peer's host, would also occur for a single datagram.
+    /// Returns whether the error code means that the kernel cannot divide a block into its datagrams.
+    ///
+    /// Any other error, such as a rejection by the peer's host, would also occur for single datagrams.
     private static func meansNoOffload(_ code: CInt) -> Bool {
         [Errno.invalid, Errno.inputOutput, Errno.messageTooLong, Errno.notSupported, Errno.protocolOptionNotSupported]
             .contains(code)

@@ -5,8 +5,8 @@ internal import FoundationEssentials
 internal import Synchronization
 
 extension Flow.State {
-    /// Gives the current thread the exclusive right to write, for content that bypasses the queue. Returns `nil` if
-    /// earlier content waits, or if the flow cannot write now.
+    /// Gives the current thread the exclusive right to write content that bypasses the queue. Returns `nil` if earlier
+    /// content waits, or if the flow cannot write now.
     mutating func beginImmediateWrite(_ count: Int) -> Transport? {
         guard kind == .stream, link.mayTransfer, writing.isWritable, !writing.isWriting, !writing.isCorked, count > 0,
             link.isOpen,
@@ -17,8 +17,10 @@ extension Flow.State {
         return transport
     }
 
-    /// Gives a task's thread the exclusive right to write. If the task has written many times in a row and must suspend
-    /// first, this method sets `isBurst` and returns `nil`.
+    /// Gives a task's thread the exclusive right to write.
+    ///
+    /// If the task has written many times in a row, it must suspend first. This method then sets `isBurst` and returns
+    /// `nil`.
     mutating func beginTaskWrite(_ count: Int, _ isBurst: inout Bool) -> Transport? {
         guard writing.permitsTaskWrite() else {
             isBurst = true
@@ -48,10 +50,10 @@ extension Flow.State {
         }
     }
 
-    /// Whether a message can bypass the queue.
+    /// Whether a message can be sent at once, without waiting in the queue.
     private var letsPass: Bool {
-        // Before the flow has a transport, no message bypasses the queue. The transmission of a message counts as
-        // started once it has left the queue, and a later message with a higher priority could then not be sent first.
+        // Until the flow has a transport, keep all messages in the queue. A message that has left the queue counts as
+        // started, so a later message with a higher priority could not overtake it.
         link.mayTransfer && writing.letsPass && (datagrams.first?.outgoing.count ?? 0) == 0
     }
 
@@ -71,8 +73,8 @@ extension Flow.State {
     private mutating func begin(_ entry: SendQueue<Outbound>.Entry, _ deferred: inout DeferredActions) {
         var entry = entry
         if kind == .datagram, datagrams[0].outgoing.count > 0 || !entry.endsMessage {
-            // Parts of one message leave as one datagram. The send of a part is complete as soon as the part is
-            // appended to the earlier parts.
+            // All parts of one message leave as one datagram. The send call for a part is complete as soon as the part
+            // is appended to the earlier parts.
             datagrams[0].outgoing += entry.payload.data
             guard entry.endsMessage else { return answer(entry.payload.waiter, nil, &deferred) }
             entry.payload.data = datagrams[0].outgoing
@@ -100,8 +102,9 @@ extension Flow.State {
         writing.dropSpentBacklog()
     }
 
-    /// Returns the time at which the next message expires, for a new timer. Returns `nil` if no timer is needed: no
-    /// message expires, the transport is closed, or a timer is already set for that time or earlier.
+    /// Returns the time for a new timer, which is the time when the next message expires. Returns `nil` if no new timer
+    /// is needed. This is the case if no message expires, if the transport is closed, or if a timer is already set for
+    /// that time or earlier.
     mutating func takeExpiryTime() -> Duration? { link.isClosed ? nil : writing.takeExpiryTime() }
 
     /// Moves content from the queue to the content in flight (``Flight``), up to the limits for one gathered send (one
@@ -119,8 +122,9 @@ extension Flow.State {
         }
     }
 
-    /// Gives the current thread the exclusive right to write, and returns the write to perform. Returns `nil` if there
-    /// is nothing to write, or if another thread is writing.
+    /// Takes the exclusive right to write for the current thread, and returns the write to perform.
+    ///
+    /// Returns `nil` if there is nothing to write, or if another thread is writing.
     mutating func beginWrite(_ deferred: inout DeferredActions) -> WritePlan? {
         guard hasWriteWork, let transport = link.transport else { return nil }
         repeat {
@@ -135,7 +139,7 @@ extension Flow.State {
         return writing.planStream(transport, head)
     }
 
-    /// Finishes entries without bytes, such as an end-of-message mark, at the head of the queue.
+    /// Removes and finishes entries without bytes, such as an end-of-message mark, from the front of the send queue.
     private mutating func finishEmpty(_ deferred: inout DeferredActions) {
         while let head = writing.flight.entries.first, head.isEmpty {
             _ = writing.flight.popFirst()
@@ -163,8 +167,8 @@ extension Flow.State {
             if count == plan.byteCount { writing.isWritable = true }
             return writing.isWritable ? .none : .whenWritable
         case (.wouldBlock, _):
-            // If the loop has reported during the write that the transport is writable, write again at once:
-            // `isWritable` is set, and the loop does not report this readiness again.
+            // If the loop reported during the write that the transport is writable, `isWritable` is set. The loop does
+            // not report this again, so write again at once.
             return writing.isWritable ? .none : .whenWritable
         case (.failed(Errno.noBuffers), _), (.failed(Errno.noMemory), _):
             return .later
@@ -175,8 +179,8 @@ extension Flow.State {
         }
     }
 
-    /// Notifies the flow's owner, once, that both directions have ended: the end of the local stream was sent, and the
-    /// program has received the end of the peer's stream.
+    /// Notifies the flow's owner once that both directions have ended. Two conditions must hold. The end of the local
+    /// stream was sent, and the program has received the end of the peer's stream.
     mutating func noteEnds(_ deferred: inout DeferredActions) {
         guard writing.end == .sent, reading.receives.queue.hasDeliveredEnd, !link.isEnding, failure == nil,
             let owner = link.owner
@@ -185,14 +189,15 @@ extension Flow.State {
         deferred.resume(.ended(owner))
     }
 
-    /// Removes sent bytes from the front of the content in flight.
+    /// Removes `count` bytes, which were sent, from the front of the content in flight.
     mutating func advance(by count: Int, _ deferred: inout DeferredActions) {
         writing.byteCount &+= UInt64(count)
         var left = count
         while left > 0, let head = writing.flight.entries.first {
             let taken = writing.flight.advanceFirst(by: left)
             left -= taken
-            // The stream's end is sent in a separate step after the bytes before it.
+            // An element that also ends the stream is not finished here, even if all its bytes were sent. The end of
+            // the stream is sent in a separate step.
             guard taken == head.outbound.remaining, !head.outbound.endsStream else { return }
             _ = writing.flight.popFirst()
             finish(head, nil, &deferred)

@@ -8,16 +8,16 @@ internal import Synchronization
 extension Flow {
     enum Ending: Sendable {
         case graceful, abortive
-        /// The transport is closed, and the flow waits for a new transport. The value is the failure that broke the
+        /// The transport is closed, and the flow waits for a new one. The value is the failure that broke the old
         /// transport; `nil` if it was intact.
         case detached(Failure?)
         case broken(Failure)
     }
 
-    /// A transport that must be closed now, because no thread uses it any more.
+    /// A transport to close now. No thread uses this transport any more.
     ///
-    /// This is a class, so that the type `Closing?` has the size of a pointer: every read and write returns a
-    /// `Closing?`, and it is nearly always `nil`.
+    /// This type is a class, so that `Closing?` has the size of a pointer. Every read and every write returns a
+    /// `Closing?`, which is nearly always `nil`.
     final class Closing {
         private let transport: Transport?
         private let ending: Ending
@@ -52,7 +52,7 @@ extension Flow {
             /// There is no transport yet.
             case idle
             case open
-            /// The transport is closed as soon as no thread uses it any more.
+            /// The transport is closing. It is closed as soon as no thread uses it.
             case closing(Ending)
             case closed(Ending)
         }
@@ -60,17 +60,17 @@ extension Flow {
         var phase = Phase.idle
         /// Whether receive and send calls may use the transport.
         var mayTransfer = false
-        /// Whether the protocols above have not completed their handshake yet. If the transport breaks before the
-        /// handshake is complete, a new transport can replace it.
+        /// Whether the handshake of the protocols above is still incomplete. If the transport breaks during this time,
+        /// a new transport can replace it.
         var isProvisional = false
-        /// The number of threads that now use the transport for purposes other than reading and writing.
+        /// The number of threads that use the transport now, but neither read nor write.
         var claims: Int32 = 0
         var owner: (any FlowOwner)?
         var transport: Transport?
 
         var isOpen: Bool { if case .open = phase { true } else { false } }
 
-        /// Whether the transport is closed, or will be as soon as no thread uses it.
+        /// Whether the transport is closed, or will be closed as soon as no thread uses it.
         var isEnding: Bool {
             switch phase {
             case .idle, .open: false
@@ -80,7 +80,7 @@ extension Flow {
 
         var isClosed: Bool { if case .closed = phase { true } else { false } }
 
-        /// Whether the transport is closed, or is about to be closed, because it broke.
+        /// Whether a failure of the transport has closed it, or is about to close it.
         var isBroken: Bool {
             switch phase {
             case .closing(.broken), .closed(.broken): true
@@ -91,9 +91,9 @@ extension Flow {
 
     /// The state that the flow's lock protects.
     ///
-    /// This state is most of an idle connection's memory. Small members are therefore grouped, and members that only
-    /// few connections need are on the heap. ``ReadSide`` and ``WriteSide`` know only their own direction; rules that
-    /// concern both directions, such as those for a broken transport, are methods of this type.
+    /// This state is most of the memory that an idle connection uses. Small members are therefore grouped, and members
+    /// that only few connections need are on the heap. ``ReadSide`` and ``WriteSide`` know only their own direction.
+    /// Rules that concern both directions, such as those for a broken transport, are methods of this type.
     struct State: ~Copyable, Sendable {
         let kind: Kind
         var link = Link()
@@ -101,8 +101,8 @@ extension Flow {
         var writing = WriteSide()
         var failure: Failure?
         var delivery: Delivery?
-        /// The state that only datagram flows need: one element for a datagram flow, none for a stream. The array keeps
-        /// the element on the heap, so that a stream needs no memory for it.
+        /// State that only a datagram flow needs. The array has one element in a datagram flow, and none in a stream
+        /// flow. An array stores its elements on the heap, so a stream flow uses no memory for this state.
         var datagrams: [DatagramSide] = []
 
         init(kind: Kind) {
@@ -123,8 +123,9 @@ extension Flow.State {
             && (!writing.flight.entries.isEmpty || writing.backlog != nil)
     }
 
-    /// If the flow must close its transport and no thread uses the transport any more, returns the ``Flow/Closing`` to
-    /// perform; otherwise returns `nil`.
+    /// Returns the ``Flow/Closing`` to perform if the flow must close its transport now.
+    ///
+    /// Returns `nil` if there is nothing to close, or while a thread still uses the transport.
     mutating func takeClosing() -> Flow.Closing? {
         guard case .closing(let ending) = link.phase, link.claims == 0, !reading.isReading, !writing.isWriting else {
             return nil
@@ -159,7 +160,8 @@ extension Flow.State {
         answerAll(error, &deferred)
     }
 
-    /// Completes every outstanding request with an error. The first receive call also gets all arrived content.
+    /// Completes every pending request with an error. The first receive call also gets the content that has already
+    /// arrived.
     mutating func answerAll(_ error: Failure, _ deferred: inout DeferredActions) {
         failure = failure ?? error
         if kind == .datagram, error != Failure(errno: Errno.cancelled) { answerWithDatagrams(&deferred) }
@@ -221,10 +223,10 @@ extension Flow.State {
         if delivery == nil { posted.dispatch() } else { deferred.mustDispatch = true }
     }
 
-    /// Adds a call to the list of calls for the program's queue. Returns this list if the caller must call
+    /// Adds a call to the list of calls for the program's queue. If the result is not `nil`, the caller must call
     /// ``Delivery/dispatch()`` on it.
     func post(_ item: Delivery.Item) -> Delivery? {
-        // The program's queue is known only after the program has started the flow. Until then, completions run on a
+        // The program's queue is unknown until the program has started the flow. Until then, completions run on a
         // global queue.
         let delivery = delivery ?? Delivery.fallback
         return delivery.add(item) ? delivery : nil

@@ -4,32 +4,36 @@ package import CausewayTypes
 package import FoundationEssentials
 internal import Synchronization
 
-/// Receives and sends for Swift tasks. Cancelling a task ends only the request that the task waits for, and the flow
-/// stays open: the next receive call gets the content, and a send that has started is completed.
+/// Receives and sends for Swift tasks.
 ///
-/// A cancellable suspension costs a record in the task, two locks and a quarter of the task's memory. A connection
-/// served by a single task can avoid this: that task becomes the flow's home task, and ``cancelHome()`` cancels its
+/// Cancelling a task ends only the request that the task waits for. The flow stays open. The next receive call gets the
+/// content, and a send that has started is completed.
+///
+/// A cancellable suspension costs a record in the task, two locks and a quarter of the task's memory. A connection that
+/// only one task uses can avoid this cost. That task becomes the flow's home task, and ``cancelHome()`` cancels its
 /// request.
 extension Flow {
-    /// Makes the current task the flow's home task. The home task's simple receive and send calls have no cancellation
-    /// handler, which saves memory and time. To end such a call, use ``cancelHome()``.
+    /// Makes the current task the flow's home task.
+    ///
+    /// Simple receive and send calls of the home task have no cancellation handler, which saves memory and time. To end
+    /// such a call, use ``cancelHome()``.
     package func makeHome() { homeTask.store(ThreadLocal.task, ordering: .relaxed) }
 
     package func leaveHome() { homeTask.store(0, ordering: .relaxed) }
 
-    /// Ends the request that the flow's home task (see ``makeHome()``) waits for. The request of any other task ends
-    /// when the task is cancelled.
+    /// Cancels the receive or send call in which the flow's home task waits (see ``makeHome()``). A call in another
+    /// task ends when that task is cancelled.
     package func cancelHome() {
         cancelReceive(Self.homeID)
         cancelSend(Self.homeID)
     }
 
-    /// Identifies the request of the flow's home task (see ``makeHome()``). The home task waits for at most one request
-    /// at a time.
+    /// Identifies the receive or send call in which the flow's home task waits (see ``makeHome()``). The home task
+    /// waits in at most one call at a time.
     package static var homeID: UInt64 { 0 }
 
-    /// Identifies the current task's request, so that the request can be ended if the task is cancelled. A task waits
-    /// for one request at a time. The value is never equal to ``homeID``.
+    /// A number that identifies the current task's request. If the task is cancelled, the request is found by this
+    /// number. A task waits for only one request at a time. The number is never equal to ``homeID``.
     static var taskID: UInt64 { UInt64(truncatingIfNeeded: ThreadLocal.task) }
 
     package var isHome: Bool { ThreadLocal.task == homeTask.load(ordering: .relaxed) }
@@ -66,7 +70,7 @@ extension Flow {
     /// Receives like ``receivePiece(minimum:maximum:)``, but also has a cancellation handler. For all tasks except the
     /// flow's home task (see ``makeHome()``).
     ///
-    /// Like several other functions of this type, this function is not inlined, so that its local variables do not
+    /// This function is not inlined, like several other functions of this type. Otherwise its local variables would
     /// enlarge every suspended task's frame.
     @inline(never)
     nonisolated(nonsending)
@@ -87,8 +91,8 @@ extension Flow {
         let waiter = loop.isCurrent ? ReceiveWaiter.task(id, continuation) : .distantTask(id, continuation)
         var plan: ReadPlan?
         let isQueued = enqueue(waiter, &plan) { $0.demand(minimum: minimum, maximum: maximum) }
-        // A cancelled task receives no bytes. Check for cancellation after the request is queued: if the task is
-        // cancelled earlier, the cancellation handler may run too early to find the request.
+        // A cancelled task must receive no bytes. If the task was cancelled before this call, its cancellation handler
+        // may have run too early to find the request. So check for cancellation after the request was queued.
         if ThreadLocal.isTaskCancelled {
             guard isQueued else { return continuation.resume(returning: .failure(Failure(errno: Errno.cancelled))) }
             cancelReceive(id)
@@ -162,8 +166,8 @@ extension Flow {
     private func cancelReceive(_ id: UInt64) {
         var deferred = DeferredActions()
         let delivery = state.withLock { state in
-            // The next receive call may need fewer bytes than the cancelled call. So the content that has already
-            // arrived may complete the next call now.
+            // The cancelled call may have requested more bytes than the next receive call. So the bytes that have
+            // arrived may be enough for the next call.
             if state.forgetReceive(id, &deferred) { state.match(nil, &deferred) }
             return state.delivery
         }
@@ -174,9 +178,9 @@ extension Flow {
 
     /// Suspends until the transport has accepted the content. Returns the failure, or `nil` on success.
     ///
-    /// If the transport accepts the content at once, the task does not suspend, except from time to time so that other
-    /// tasks get their turn. A send that is complete at once does not check for cancellation, so a cancelled task can
-    /// still send a final message.
+    /// If the transport accepts the content at once, the task usually does not suspend. It still suspends from time to
+    /// time, so that other tasks can run. A send that completes at once does not check for cancellation. So a cancelled
+    /// task can still send a final message.
     ///
     /// Cancellation: content whose transmission has not started is removed from the queue.
     nonisolated(nonsending)
@@ -201,8 +205,8 @@ extension Flow {
         return await withUnsafeContinuation { waiter in finishLater(Self.homeID, data, endsStream, attempt, waiter) }
     }
 
-    /// Returns whether a task has received its maximum number of datagrams in a row and must let other tasks run. Also
-    /// resets the task's count.
+    /// Returns whether the task must now let other tasks run. This is so if it has received the maximum number of
+    /// datagrams in a row. Also resets the task's count.
     private func mustGiveWay() -> Bool {
         let (isSpent, released) = state.withLock { state -> (Bool, SharedDatagramSocket?) in
             guard state.kind == .datagram else { return (false, nil) }
@@ -213,7 +217,7 @@ extension Flow {
         return isSpent
     }
 
-    /// Lets other tasks on the loop run.
+    /// Suspends the task once, so that other tasks on the loop can run.
     @inline(never)
     nonisolated(nonsending)
         private func giveWay() async
@@ -247,7 +251,8 @@ extension Flow {
         if ThreadLocal.isTaskCancelled { cancelSend(id) }
     }
 
-    /// Passes the current task's continuation to `enqueue`, and suspends until the content is sent.
+    /// Suspends the current task until its content was sent. `enqueue` receives the task's continuation, and must queue
+    /// the content.
     ///
     /// Cancellation: content whose transmission has not started is removed from the queue.
     nonisolated(nonsending)

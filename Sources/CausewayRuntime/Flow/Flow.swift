@@ -5,17 +5,18 @@ internal import DequeModule
 package import FoundationEssentials
 internal import Synchronization
 
-/// Moves content between the program's requests and one transport, in both directions, with back-pressure.
+/// Moves content in both directions between the program's requests and one transport, with back-pressure.
 ///
-/// Requests can come from any thread, before the transport exists and after it is closed. One lock guards the state; no
-/// system call and no program code runs under the lock. A thread claims the transport before it reads or writes. If
-/// another thread has already claimed the same direction, a thread only records its work in the state, and the thread
-/// with the claim does this work. The transport is closed only when no thread has a claim, so a descriptor is never
-/// used after closing.
+/// Requests can come from any thread, before the transport exists and after it is closed. One lock guards the state. No
+/// system call and no program code runs under the lock.
+///
+/// A thread claims one direction of the transport before it reads or writes. If another thread has already claimed this
+/// direction, the thread only records its work in the state. The thread with the claim does this work. The transport is
+/// closed only when no thread has a claim, so no thread uses a descriptor after it is closed.
 package final class Flow: ReadinessHandler {
     package let loop: any EventLoop
     let state: LockedValue<State>
-    /// Identifies the flow's home task, which is the task that has called ``makeHome()``; 0 if there is none.
+    /// Identifies the flow's home task; 0 if there is none. The home task is the task that has called ``makeHome()``.
     let homeTask = Atomic<Int>(0)
 
     package init(loop: any EventLoop, kind: Kind) {
@@ -28,7 +29,7 @@ package final class Flow: ReadinessHandler {
         case stream, datagram
     }
 
-    /// The readiness events that an event loop must report for this flow's socket.
+    /// The kinds of readiness (readable, writable) that an event loop must report for the socket of this flow.
     package var interest: Readiness {
         // Request writable events only for a stream socket, which reports a writable edge only after a write that would
         // block. A datagram socket would report an edge for each sent datagram.
@@ -38,7 +39,7 @@ package final class Flow: ReadinessHandler {
     /// Whether the transport carries datagrams, not a stream.
     package var isDatagram: Bool { state.withLock { state in state.kind == .datagram } }
 
-    /// The number of bytes that were read from the transport and wait for a receive call.
+    /// The number of bytes that were read from the transport and that no receive call has taken yet.
     package var unreadByteCount: Int { state.withLock { state in state.reading.receives.leftover.count } }
 
     /// The number of bytes that wait until the transport accepts them.
@@ -49,19 +50,20 @@ package final class Flow: ReadinessHandler {
 
     // MARK: Start and end
 
-    /// Sets the queue or event loop (``Delivery``) on which the program's completion closures are called from now on.
+    /// Sets where the program's completion closures are called from now on: on a queue or on an event loop
+    /// (``Delivery``).
     package func deliver(on delivery: Delivery) {
         state.withLock { state in state.delivery = delivery }
     }
 
-    /// Connects the flow to its transport. Queued requests start with ``begin()``.
+    /// Connects the flow to its transport. Requests that are already queued start when the caller calls ``begin()``.
     ///
     /// - Parameters:
-    ///   - transport: The transport to use. The transport is discarded if the flow already has a transport or is
+    ///   - transport: The transport to use. It is discarded if the flow already has a transport, or if the flow is
     ///     closed.
-    ///   - owner: Notified when the flow ends.
-    ///   - isProvisional: Whether the flow waits for another transport if this one breaks before ``confirm()``.
-    ///   - sentEarly: The byte count of queued content that was already sent.
+    ///   - owner: The object that is notified when the flow ends.
+    ///   - isProvisional: Whether the flow may get another transport if this one fails before ``confirm()``.
+    ///   - sentEarly: How many bytes of the queued content were already sent.
     package func attach(
         _ transport: Transport, owner: any FlowOwner, isProvisional: Bool = false, sentEarly: Int = 0
     ) {
@@ -79,18 +81,18 @@ package final class Flow: ReadinessHandler {
         if isGone { transport.discard(on: loop) }
     }
 
-    /// Confirms the transport after the handshake above it is complete: from now on, no other transport replaces it.
+    /// Confirms the transport when the handshake above it is complete. From now on, no other transport can replace it.
     package func confirm() { state.withLock { state in state.link.isProvisional = false } }
 
-    /// Returns content for the first packet: the idempotent content at the head of the queue. The first packet is sent
-    /// before the peer has answered, and its content may arrive twice (RFC 7413 §2.1).
+    /// Returns idempotent content from the front of the queue, for the first packet. This packet is sent before the
+    /// peer has answered. The peer may receive its content twice (RFC 7413 §2.1).
     package func earlyContent(atMost limit: Int) -> Data {
         var deferred = DeferredActions()
         let (content, delivery) = state.withLock { state -> (Data, Delivery?) in
             var content = Data()
             guard state.kind == .stream, case .idle = state.link.phase else { return (content, nil) }
-            // Move queued content to the content whose transmission has started. From now on, this content cannot
-            // expire.
+            // Move the queued content to the list of content whose transmission has started. From now on, this content
+            // cannot expire.
             state.fillFlight(&deferred)
             for entry in state.writing.flight.entries {
                 guard case .idempotent = entry.outbound.waiter, content.count < limit else { break }
@@ -109,8 +111,8 @@ package final class Flow: ReadinessHandler {
         var deferred = DeferredActions()
         let delivery = state.withLock { state -> Delivery? in
             state.link.mayTransfer = true
-            // Complete waiting receive calls, because a peer's datagrams can arrive before the program starts its
-            // connection.
+            // Complete the receive calls that already wait. A peer's datagrams can arrive before the program starts the
+            // connection to this peer.
             state.match(nil, &deferred)
             return state.delivery
         }
@@ -119,10 +121,11 @@ package final class Flow: ReadinessHandler {
         pumpReads()
     }
 
-    /// Closes the transport. The flow then waits for another transport.
+    /// Closes the current transport. The flow then waits for another transport.
     ///
-    /// - Parameter abandoning: The failure for all waiting requests; `nil` keeps them waiting. Set a failure if
-    ///   protocols above the transport made the requests, because those protocols start again on the next transport.
+    /// - Parameter abandoning: The failure with which all waiting requests end. `nil` keeps the requests waiting. Set a
+    ///   failure if protocols above the transport made the requests. On the next transport, those protocols start from
+    ///   the beginning.
     package func detach(abandoning failure: Failure? = nil) {
         var deferred = DeferredActions()
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
@@ -148,7 +151,7 @@ package final class Flow: ReadinessHandler {
                 willTell = false
                 return (nil, nil)
             case .closing(.broken):
-                // Another thread still uses the transport. `owner` is notified when the transport is closed.
+                // Another thread still uses the transport. The `owner` is notified later, when the transport is closed.
                 break
             case .idle, .open, .closing(.detached): state.answerAll(Failure(errno: Errno.cancelled), &deferred)
             }
@@ -161,13 +164,13 @@ package final class Flow: ReadinessHandler {
         return willTell
     }
 
-    /// Completes every receive and send call with `error`, because the transport or a protocol above it failed. Then
-    /// notifies the flow's owner.
+    /// Completes all receive and send calls with `error`, then notifies the flow's owner. The transport or a protocol
+    /// above it has failed.
     func fail(_ error: Failure) {
         var deferred = DeferredActions()
         let (delivery, closing) = state.withLock { state -> (Delivery?, Closing?) in
-            // A protocol above the transport may have failed. In that case, later receive calls must fail, and not
-            // return the end of the peer's stream.
+            // If a protocol above the transport has failed, later receive calls must fail. They must not report a
+            // normal end of the peer's stream.
             if !state.link.isEnding { state.reading.remainder = .nothing }
             state.breakDown(error, &deferred)
             return (state.delivery, state.takeClosing())
@@ -197,7 +200,7 @@ package final class Flow: ReadinessHandler {
         if mustRead { requeueRead() }
     }
 
-    /// Whether a receive or send call waits for the transport.
+    /// Whether a receive call or a send call is waiting for the transport.
     package var hasRequests: Bool {
         state.withLock { state in
             !state.reading.receives.waiters.isEmpty || !state.writing.flight.entries.isEmpty
@@ -226,8 +229,8 @@ package final class Flow: ReadinessHandler {
             mustWrite = state.hasWriteWork
             let mustRead = state.hasReadWork
             if readiness.touches(.failed) { suspect = state.beginErrorCheck() }
-            // If a program's closure waits, it must run on the program's queue, so read on that queue. If a task waits,
-            // read on this thread and resume the task.
+            // The first waiting receive call is a closure or a task. A closure must run on the program's queue, so read
+            // on that queue. For a task, read on this thread and resume the task.
             if mustRead, state.reading.receives.waiters.first?.isDirect == false, let delivery = state.delivery {
                 if state.reading.post(self, on: delivery) { posted = delivery }
             } else if mustRead {

@@ -3,37 +3,38 @@ internal import CausewaySystem
 package import CausewayTypes
 package import FoundationEssentials
 
-/// The result of a read by the protocols above the transport.
+/// The result of a read, as the protocols above the transport receive it.
 package enum Arrival: Sendable {
     case content(ReceivedContent)
-    /// The bytes lie at the start of the thread's scratch block until the handler returns.
+    /// The content is at the start of the thread's scratch block. Its bytes stay there until the handler returns.
     case lent(byteCount: Int, isFinal: Bool)
 }
 
-/// Called with the result of a read by the protocols above the transport, and the number of the connection attempt that
-/// requested the read.
+/// Called with the result of a read by the protocols above the transport. The second argument is the number of the
+/// connection attempt that requested the read.
 package typealias ArrivalHandler = @Sendable (Arrival, UInt64) -> Void
 package typealias BatchCompletion = @Sendable (DatagramBatch?, Failure?) -> Void
 
-/// The completion handler or suspended task waiting for a receive call's result.
+/// What waits for a receive call's result: a completion handler or a suspended task.
 enum ReceiveWaiter: Sendable {
     case callback(ReceiveCompletion)
-    /// An internal protocol's closure. It is called at once, on any thread, and can get content without a copy.
+    /// An internal protocol's closure. Any thread may call it, without delay. The closure can get content without a
+    /// copy.
     case channel(ReceiveCompletion)
-    /// A closure from the protocol stack above the transport, for one connection attempt. Like a `channel` closure, it
-    /// is called at once, on any thread, and can get content without a copy. If the program has a queue, reads for the
-    /// stack run on that queue.
+    /// A closure of the protocol stack above the transport. It belongs to one connection attempt. Like a `channel`
+    /// closure, it is called at once, on any thread, and can get content without a copy. If the program has a queue,
+    /// reads for the stack run on that queue.
     case stack(ArrivalHandler, attempt: UInt64, isDirect: Bool)
     case task(UInt64, TaskContinuation)
     /// A task that runs outside the flow's loop.
     case distantTask(UInt64, TaskContinuation)
-    /// A task that needs the complete result, for example a datagram's header fields.
+    /// A waiting task that needs the whole result of a receive call, for example a datagram's header fields.
     case contentTask(UInt64, UnsafeContinuation<ReceivedContent, Never>)
     case batch(BatchCompletion)
     case batchTask(UInt64, UnsafeContinuation<Result<DatagramBatch?, Failure>, Never>)
 
-    /// Whether any thread can complete the receive call. The program's closures, in contrast, must be called on the
-    /// program's queue.
+    /// Whether the receive call may be completed on any thread. If the call has a closure from the program, it must be
+    /// completed on the program's queue.
     var isDirect: Bool {
         switch self {
         case .task, .distantTask, .contentTask, .batchTask, .channel: true
@@ -42,7 +43,8 @@ enum ReceiveWaiter: Sendable {
         }
     }
 
-    /// Whether the flow can pass all bytes of one read from a stream directly to the closure or task.
+    /// Whether the receiver takes all bytes of one stream read. The flow can then pass these bytes directly to the
+    /// closure or task.
     var takesAll: Bool {
         switch self {
         case .task, .distantTask, .callback: true
@@ -50,7 +52,7 @@ enum ReceiveWaiter: Sendable {
         }
     }
 
-    /// Whether content can be passed to the closure without a copy.
+    /// Whether the waiting receiver can read the content in place, without a copy.
     var takesLoans: Bool {
         switch self {
         case .channel, .stack: true
@@ -61,14 +63,14 @@ enum ReceiveWaiter: Sendable {
 
 /// The completion handler or suspended task waiting for a send call's result.
 package enum SendWaiter: Sendable {
-    /// Nothing waits for the result.
+    /// No code waits for the send call's result.
     case unobserved
-    /// Nothing waits for the result, and the program declared the content idempotent: the content may be sent early and
-    /// may arrive more than once.
+    /// No code waits for the result of the send call, and the program has declared the content idempotent. So the
+    /// content may be sent early, and the peer may receive it twice.
     case idempotent
     case callback(SendCompletion)
-    /// Causeway's own code, such as the protocols above the transport. The closure is called from any thread and must
-    /// not block.
+    /// A closure in the library itself, for example from a protocol above the transport. It may be called on any
+    /// thread, and must not block.
     case channel(SendCompletion)
     /// A task, and the identifier for cancelling its request.
     case task(UInt64, UnsafeContinuation<Failure?, Never>)
@@ -79,14 +81,14 @@ package struct Outbound: Sendable {
     package var data: Data
     /// The number of bytes that the transport has accepted.
     var offset = 0
-    /// Whether this content ends the sending direction of the stream.
+    /// Whether the stream's sending direction ends with this content.
     package var endsStream: Bool
     /// The datagram's DSCP and ECN; `nil` for the socket's default.
     package var trafficClass: UInt8?
     package var waiter: SendWaiter
     /// Whether the program passed content, even if that content is empty.
     package var hasContent: Bool
-    /// Whether the content leaves as one datagram even if it is empty.
+    /// Whether the content is sent as one datagram, even if it is empty.
     var isDatagram = false
 
     package init(
@@ -103,12 +105,12 @@ package struct Outbound: Sendable {
     var remaining: Int { data.count - offset }
 }
 
-/// A flow's owner. It is notified when the flow ends.
+/// The owner of a flow. The flow calls these methods when the transport fails or both directions have ended.
 package protocol FlowOwner: AnyObject, Sendable {
-    /// Called when the transport broke. Every outstanding request is complete.
+    /// Called when the transport failed. All pending requests have been completed before this call.
     func flowFailed(_ error: Failure)
-    /// Called when the transport broke and earlier content waits to be received. Can be called more than once.
-    /// ``flowFailed(_:)`` follows when all content was received.
+    /// Called when the transport has failed, but the program has not yet received all earlier content. Can be called
+    /// more than once. When the program has received all content, ``flowFailed(_:)`` follows.
     func flowLost(_ error: Failure)
     /// Called when both directions of the stream have ended: the program has received the end of the peer's stream, and
     /// the end of the local stream was sent. The flow stays open.
@@ -121,15 +123,15 @@ package protocol FlowOwner: AnyObject, Sendable {
     func flowDetached(because reason: Failure?)
 }
 
-/// Actions to perform after the flow's lock is released: first the dispatch of the program's callbacks if
-/// `mustDispatch` is set, then the other actions in the order in which they were added.
+/// Actions to perform after the flow's lock is released. If `mustDispatch` is set, the program's callbacks are
+/// dispatched first. Then the other actions follow in the order in which they were added.
 struct DeferredActions: ~Copyable {
     var mustDispatch = false
     private var first = Resumption.nothing
     private var more: [Resumption] = []
 
     enum Resumption {
-        /// Nothing to resume. This is a case and not an optional, because the runtime would copy an optional of this
+        /// Nothing to resume. Callers use this case instead of an optional. The runtime would copy an optional of this
         /// size on each event.
         case nothing
         case receive(TaskContinuation, Result<StreamPiece, Failure>)

@@ -1,11 +1,11 @@
-/// Limits how often in a row a datagram socket is read again after errors.
+/// Limits how many times in a row a datagram socket is read again after errors.
 ///
-/// An error usually concerns a datagram sent earlier (an ICMP error), and the next read succeeds. But if an error such
-/// as `ENOMEM` persists, unlimited reads would keep the loop busy.
+/// Most errors concern a datagram that was sent earlier (an ICMP error), and the next read succeeds. But an error such
+/// as `ENOMEM` can persist. Without a limit, the reads would then keep the loop busy.
 struct ReadFailures {
-    /// The number of consecutive errors after which reading pauses.
+    /// The number of consecutive read errors after which the socket pauses reading.
     static let limit = 16
-    /// The length of the pause.
+    /// How long the socket pauses reading after too many read errors.
     static let pause = Duration.milliseconds(10)
 
     private var count = 0

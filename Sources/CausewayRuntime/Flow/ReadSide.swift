@@ -2,34 +2,35 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import FoundationEssentials
 
-/// A flow's receiving side: the transport's readiness, the waiting receive calls, and whether a thread is reading.
+/// The receiving side of a flow. It stores whether the transport is readable, which receive calls wait, and whether a
+/// thread is reading.
 struct ReadSide: Sendable {
-    /// Signs that the peer's stream may have ended or failed. Later reads must confirm them.
+    /// Signs that the peer's stream may have ended or failed. Only a later read can confirm them.
     struct Signs: OptionSet, Sendable {
         let rawValue: UInt8
 
-        /// The loop has reported the end of the peer's stream. Even if a read returns fewer bytes than requested, that
-        /// end may still be unread.
+        /// The loop has reported the end of the peer's stream. This end may still be unread, even after a read that
+        /// returned fewer bytes than requested.
         static let end = Signs(rawValue: 1 << 0)
-        /// The end of the stream was read while another thread used the transport.
+        /// One thread read the end of the stream while another thread was using the transport.
         static let doubtfulEnd = Signs(rawValue: 1 << 1)
-        /// A failure was reported while a read was active.
+        /// A failure of the transport was reported while a thread was reading.
         static let error = Signs(rawValue: 1 << 2)
-        /// A write failed with EPIPE while a read was active.
+        /// While a thread was reading, a write failed with EPIPE.
         static let brokenPipe = Signs(rawValue: 1 << 3)
     }
 
-    /// Whether the transport may have content.
+    /// Whether content may be waiting in the transport.
     var isReadable = false
-    /// Whether a thread has the claim to read. A claim is the exclusive right to use one direction of the transport.
+    /// Whether some thread is now reading from the transport. No other thread may read meanwhile.
     var isReading = false
-    /// Whether a read waits for its turn on the program's queue.
+    /// Whether a read is already scheduled on the program's queue.
     var isPosted = false
     var signs: Signs = []
     var remainder = Flow.Remainder.nothing
     var reports = ArrivalReports()
-    /// The number of receive calls that have read on the caller's thread. At ``Flow/readBudget``, the count starts
-    /// again at 0, and a call on the loop's thread must postpone its read.
+    /// How many receive calls in a row have read on the caller's thread. When the count reaches ``Flow/readBudget``, it
+    /// starts again at 0. If that call runs on the loop's thread, it must postpone its read.
     var burst: UInt8 = 0
     var receives = PendingReceives()
     var byteCount: UInt64 = 0
@@ -38,22 +39,22 @@ struct ReadSide: Sendable {
     mutating func claim() {
         isReading = true
         // Clear the flag before the read call. If content arrives during the call, the event loop sets the flag again.
-        // A later clearing would undo this.
+        // Clearing the flag after the call would lose this information.
         isReadable = false
     }
 
-    /// Records a read of `count` bytes into a buffer of `length` bytes.
+    /// Records that a read has placed `count` bytes into a buffer with space for `length` bytes.
     mutating func moved(_ count: Int, into length: Int) {
-        // A read of many bytes suggests that more bytes have arrived. Read again, because another read costs little
-        // compared with the work for these bytes. Also read again while arrival reports are off, because the loop does
-        // not report new bytes.
+        // A read of many bytes suggests that more bytes have arrived. So read again, which costs little compared with
+        // the work for these bytes. Also read again while arrival reports are off, because the loop then does not
+        // report new bytes.
         if count == length || signs.contains(.end) || count >= Flow.handOverByteCount || reports.areOff {
             isReadable = true
         }
         byteCount &+= UInt64(count)
     }
 
-    /// Records that the transport broke. The remaining content is read before the failure is reported.
+    /// Records that the transport broke. The flow reads the remaining content before it reports the failure.
     mutating func broke(isBehindEnd: Bool) {
         remainder = isBehindEnd ? .contentAndEnd : .content
         isReadable = true
@@ -61,8 +62,10 @@ struct ReadSide: Sendable {
         signs.remove(.doubtfulEnd)
     }
 
-    /// Returns whether a write's failure must be reported by the thread that is reading. When a connection breaks, the
-    /// kernel reports the cause to one call only. If a write gets EPIPE, an active read may have received the cause.
+    /// Returns whether the thread that is reading must report the failure of a write.
+    ///
+    /// When a connection breaks, the kernel reports the cause to only one system call. If a write gets EPIPE, a read
+    /// that is running may have received the cause.
     mutating func takesOver(_ code: CInt) -> Bool {
         guard code == Errno.brokenPipe, isReading else { return false }
         signs.insert(.brokenPipe)
@@ -91,9 +94,9 @@ extension ReadSide.Signs {
     }
 }
 
-/// The receive calls that wait for content, and the content that waits for a receive call.
+/// Matches receive calls with content. Stores the calls that still wait, and content that no call has received yet.
 struct PendingReceives: Sendable {
-    /// Determines how many bytes each receive call gets.
+    /// Decides how many bytes each waiting receive call gets.
     var queue = ReceiveQueue()
     /// The completion handlers and tasks of the waiting receive calls, in the same order as the calls in ``queue``.
     var waiters = InlineFirstQueue<ReceiveWaiter>()
@@ -105,8 +108,10 @@ struct PendingReceives: Sendable {
         waiters.append(waiter)
     }
 
-    /// If a single receive call waits and can take all `count` new bytes, assigns the bytes to this receive call and
-    /// returns `true`. The caller must then complete the receive call.
+    /// Assigns `count` new bytes to the waiting receive call. This happens only if exactly one call waits and it can
+    /// take all of the bytes.
+    ///
+    /// Returns whether the bytes were assigned. If so, the caller must complete the receive call.
     mutating func passes(_ count: Int) -> Bool {
         waiters.rest.isEmpty && waiters.first?.takesAll == true && queue.passes(count)
     }
@@ -127,8 +132,8 @@ struct PendingReceives: Sendable {
         return found
     }
 
-    /// Removes and returns all receive calls and the bytes that have arrived. `bytes` is `nil` if no bytes have
-    /// arrived.
+    /// Removes and returns all receive calls, with the bytes that were read but not delivered. `bytes` is `nil` if
+    /// there are no such bytes.
     mutating func removeAll() -> (waiters: [ReceiveWaiter], bytes: Data?) {
         _ = queue.abandon()
         let bytes = leftover.count == 0 ? nil : leftover

@@ -3,15 +3,17 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import Synchronization
 
-/// Reads a shared socket on its loop's thread. After each arrival report, reads until the socket is empty or a limit is
-/// reached. The program's closures get the datagrams after the loop has handled its current events.
+/// Reads a shared socket on its loop's thread.
+///
+/// After each arrival report, reads until the socket is empty or a limit is reached. The loop first handles its current
+/// events. Then the program's closures get the datagrams.
 extension SharedDatagramSocket {
-    /// The maximum numbers of receive calls and bytes in one series of reads. When a limit is reached, the loop handles
-    /// its other descriptors before the next series.
+    /// The limits for one series of reads: the number of receive calls, and the number of bytes. When a limit is
+    /// reached, the loop handles its other descriptors before the next series.
     private static let budget = (calls: 16, bytes: 512 << 10)
 
-    /// If a program receives too slowly, datagrams stay in the kernel for at most this time: `alone` if the socket has
-    /// one peer, `beside` if it has several peers.
+    /// The maximum time for which datagrams stay in the kernel if a program receives too slowly. `alone` applies if the
+    /// socket has one peer, `beside` if it has several peers.
     private static let holdTimes = (alone: Duration.milliseconds(20), beside: Duration.microseconds(250))
 
     func arrived() {
@@ -19,8 +21,8 @@ extension SharedDatagramSocket {
             hasSent.store(false, ordering: .relaxed)
             pace.value.sent()
         }
-        // A paused socket is read when the pause ends. Until then, ignore events, such as an ICMP error for an earlier
-        // reply.
+        // The socket is paused and will be read when the pause ends. Until then, ignore its events, such as an ICMP
+        // error for an earlier reply.
         guard !state.withLock({ state in state.isPausing }) else { return }
         take(pace.value.arrived(at: System.now))
     }
@@ -55,8 +57,8 @@ extension SharedDatagramSocket {
         if let registration, loop.repeatsReports { updateInterest(registration) }
     }
 
-    /// - Parameter earlier: The number of datagrams that earlier calls of this method have read since the loop reported
-    ///   arrivals.
+    /// - Parameter earlier: How many datagrams earlier calls of this method have already read. The count begins with
+    ///   the loop's latest report of arrivals.
     private func read(_ earlier: Int) {
         guard state.withLock({ state in state.beginRead() }) != nil else { return }
         var reader = PacketReader(blockCount: PacketReader.packetLimit)
@@ -74,7 +76,7 @@ extension SharedDatagramSocket {
                 if packets > 0 { room = distribute(packets, &reader) }
                 isEmpty = packets < PacketReader.packetLimit
             } catch {
-                // An ICMP error concerns an earlier reply, not the waiting datagrams. Keep reading.
+                // This is an ICMP error about an earlier reply, not about the waiting datagrams. So keep reading.
                 pause = failures.value.readFailed()
             }
         }
@@ -83,14 +85,17 @@ extension SharedDatagramSocket {
         if let time = holdTime(room) { return hold(time) }
         if isEmpty { return take(pace.value.wasRead(count, at: System.now)) }
         if let pause { return wait(pause) }
-        // Let the receivers of these datagrams run before reading the next datagrams.
+        // Let the receivers of these datagrams run before the next read.
         loop.execute { [count] in self.read(count) }
     }
 
-    /// Returns the maximum time to leave unread datagrams in the kernel; `nil` to continue reading. If a program
-    /// receives too slowly, reading would take processor time from the program, only to drop the datagrams. If the
-    /// inbox of one peer among several is full, reading continues, so that the full inbox does not delay the datagrams
-    /// of the other peers.
+    /// Returns how long to leave unread datagrams in the kernel, at most. Returns `nil` to continue reading.
+    ///
+    /// If a program receives too slowly, reading would only take processor time, because the datagrams would be
+    /// dropped.
+    ///
+    /// Exception: if several peers share the socket and one peer's inbox is full, reading continues. The full inbox
+    /// then does not delay the datagrams of the other peers.
     private func holdTime(_ room: DatagramInbox.Room) -> Duration? {
         guard room < .ample else { return nil }
         if peerCount == 1 { return Self.holdTimes.alone }
@@ -112,7 +117,8 @@ extension SharedDatagramSocket {
         read(0)
     }
 
-    /// Passes each run of packets from one peer to that peer's flow. Returns the state of the fullest inbox.
+    /// Passes the packets to the flows of their peers. Packets from the same peer that follow each other are passed
+    /// together. Returns the state of the fullest inbox.
     private func distribute(_ packets: Int, _ reader: inout PacketReader) -> DatagramInbox.Room {
         if let unknownPeers = state.withLock({ state in state.unknownPeers }) {
             sort(packets, &reader, unknownPeers)
@@ -132,7 +138,7 @@ extension SharedDatagramSocket {
         return room
     }
 
-    /// Passes the packets from known peers to these peers' flows, and all other packets to the socket's multicast
+    /// Passes each packet from a known peer to that peer's flow. Passes all other packets to the socket's multicast
     /// group.
     private func sort(_ packets: Int, _ reader: inout PacketReader, _ unknownPeers: UnknownPeers) {
         var arrivals: [DatagramArrival] = []
@@ -158,7 +164,7 @@ extension SharedDatagramSocket {
 }
 
 extension PacketReader {
-    /// Adds a packet's datagrams and bytes to the counts.
+    /// Adds the number of datagrams and bytes in a packet to the given counts.
     fileprivate func tally(_ index: Int, _ count: inout Int, _ byteCount: inout Int) {
         let (length, segment) = shape(of: index)
         byteCount += length

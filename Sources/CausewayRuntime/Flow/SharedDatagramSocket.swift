@@ -3,17 +3,19 @@ package import CausewaySystem
 internal import CausewayTypes
 internal import Synchronization
 
-/// A bound datagram socket and its peers' flows.
+/// A bound datagram socket, together with the flows of its peers.
 ///
-/// On a listener's socket, each new sender becomes a peer. On a group's socket, the program selects the peers, and all
-/// other senders' datagrams go to the group. The socket is read on its loop's thread only. It stays open while its
-/// listener or group exists, and while any peer's flow exists.
+/// On a listener's socket, each new sender becomes a peer. On a group's socket, the program selects the peers.
+/// Datagrams from all other senders go to the group.
+///
+/// Only the loop's thread reads the socket. The socket stays open while its listener or group exists, and while a flow
+/// of any peer exists.
 package final class SharedDatagramSocket: ReadinessHandler {
-    /// Called on the loop's thread with a new peer's flow, before the first datagram. Return `false` to refuse the
-    /// peer.
+    /// Called on the loop's thread when a new peer appears, before the peer's first datagram is delivered. Return
+    /// `false` to refuse the peer.
     package typealias NewPeer = @Sendable (SharedDatagramSocket, Flow, SocketAddress) -> Bool
 
-    /// Called on the loop's thread with datagrams from senders that are not peers.
+    /// Called with datagrams from senders that are not registered as peers. Runs on the loop's thread.
     package typealias UnknownPeers = @Sendable (SharedDatagramSocket, [DatagramArrival]) -> Void
 
     struct State: ~Copyable {
@@ -27,7 +29,7 @@ package final class SharedDatagramSocket: ReadinessHandler {
         /// Whether the loop's thread is reading. If the descriptor were closed now, its number could be reused during
         /// the read.
         var isReading = false
-        /// Whether reading is paused, so that the loop does not report arrivals.
+        /// Whether reading is paused. While it is paused, the loop does not report arrivals.
         var isPausing = false
     }
 
@@ -36,7 +38,8 @@ package final class SharedDatagramSocket: ReadinessHandler {
     let tracksSource: Bool
     /// The interfaces for the peers of a group's socket; `nil` if all are permitted.
     let limits: (any PeerLimits)?
-    /// Whether the kernel's buffer holds as many bytes as an inbox, so that the kernel absorbs bursts.
+    /// Whether the kernel's receive buffer is large. A large buffer holds as many bytes as an inbox, so the kernel can
+    /// store bursts of datagrams.
     let isDeep: Bool
     let state: LockedValue<State>
     let pace: LoopBound<ArrivalPace>
@@ -92,8 +95,8 @@ package final class SharedDatagramSocket: ReadinessHandler {
         }
     }
 
-    /// Accepts no more peers. Existing peers keep the socket open. If there are no peers, closes the socket and calls
-    /// `completion` when the port is free. If there are peers, calls `completion` at once.
+    /// Stops accepting peers. If there are peers, they keep the socket open, and this method calls `completion` at
+    /// once. If there are none, this method closes the socket and calls `completion` when the port is free.
     package func stop(_ completion: @escaping @Sendable () -> Void = {}) {
         let closing = state.withLock { state -> Registration? in
             state.newPeer = nil
@@ -168,13 +171,14 @@ package final class SharedDatagramSocket: ReadinessHandler {
         loop.await(.writable, of: registration)
     }
 
-    /// Records a sent datagram. The peer may reply, and a pause in reading must not delay that reply.
+    /// Records that the program has sent a datagram. The peer may reply soon. So reading must not pause, because this
+    /// would delay the reply.
     func noteSending() {
         if !hasSent.load(ordering: .relaxed) { hasSent.store(true, ordering: .relaxed) }
     }
 
-    /// Updates the events that the loop reports for the socket. Repeats the update if another thread changed the state
-    /// meanwhile.
+    /// Tells the loop which socket events to report. Repeats this if another thread changes the wanted events during
+    /// the call.
     func updateInterest(_ registration: Registration) {
         var told: Readiness?
         while true {
@@ -226,7 +230,7 @@ protocol PeerLimits: Sendable {
     func outgoing(toward peer: SocketAddress) -> UInt32?
 }
 
-/// A train of one or more datagrams that a sender sent to a group's socket.
+/// One or more datagrams that were received together from one sender on a group's socket.
 package struct DatagramArrival: Sendable {
     var train: DatagramBatch.Train
     var peer: SocketAddress
@@ -260,8 +264,9 @@ extension SharedDatagramSocket.State {
 }
 
 extension Flow {
-    /// The transport's local and remote address; `nil` without a transport. For a peer of a shared socket, these are
-    /// the addresses of that peer's datagrams.
+    /// The transport's local address and remote address; `nil` without a transport.
+    ///
+    /// If several peers share a socket, these are the addresses in this peer's datagrams.
     package var addresses: (local: SocketAddress?, remote: SocketAddress?)? {
         let transport = state.withLock { state in state.link.transport }
         return withDescriptor { fd in

@@ -1,13 +1,13 @@
 package import CausewaySystem
 internal import Synchronization
 
-/// A flow's source and destination for bytes.
+/// What carries a flow's bytes: its own socket, a shared socket, or a simulated transport.
 package enum Transport: Sendable {
     /// A socket that belongs to this flow alone.
     case socket(CInt, Registration)
     /// One peer of a socket that several flows share.
     indirect case peer(SharedDatagramSocket, SocketAddress)
-    /// A transport simulated by a test.
+    /// A simulated transport for tests.
     case scripted(any ScriptedTransport)
 
     var descriptor: CInt {
@@ -18,7 +18,7 @@ package enum Transport: Sendable {
         }
     }
 
-    /// Closes the connection so that all written bytes still reach the peer.
+    /// Closes the connection. All written bytes still reach the peer.
     func closeGracefully(on loop: any EventLoop, isReadOut: Bool) {
         switch self {
         case .socket(let fd, let registration):
@@ -88,7 +88,8 @@ extension Transport {
         }
     }
 
-    /// Returns why a transport broke; 0 if it did not. The kernel reports the cause only once.
+    /// Returns the error code of a broken transport; 0 if the transport is intact. The kernel reports the error only
+    /// once.
     func takeLoss() -> (code: CInt, isBehindEnd: Bool) {
         if case .scripted(let script) = self { return (script.takeError(), false) }
         return Socket.takeLoss(descriptor)
@@ -104,7 +105,7 @@ extension Transport {
     }
 
     /// Writes one piece of content. On a socket, a plain send call is enough. Other transports need an array of pieces
-    /// (`iovec`).
+    /// (`iovec`), which here has one entry.
     func write(single bytes: UnsafeRawBufferPointer) -> IOResult {
         if case .socket(let fd, _) = self { return Socket.send(fd, bytes) }
         var piece = iovec(rebasing: bytes)

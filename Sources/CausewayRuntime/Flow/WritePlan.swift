@@ -1,8 +1,9 @@
 internal import CausewaySystem
 internal import FoundationEssentials
 
-/// A write that the current thread must perform. No other thread writes before this write has ended. The plan retains
-/// the content, so that the content's addresses stay valid.
+/// A write that the current thread must perform. No other thread writes before this write has ended.
+///
+/// The plan retains the content, so that the addresses of its bytes stay valid.
 struct WritePlan {
     enum Content {
         case single(Data, from: Int)
@@ -13,7 +14,7 @@ struct WritePlan {
 
     var transport: Transport
     var content: Content
-    /// The number of bytes to pass to the kernel.
+    /// The number of bytes that the write passes to the kernel.
     var byteCount = 0
 
     func perform() -> IOResult {
@@ -24,7 +25,8 @@ struct WritePlan {
             return withPieces(contents, from: offset) { transport.write($0) }
         case .end:
             let code = transport.shutdownWrite()
-            // ENOTCONN means that the connection is already gone. The next read reports the reason.
+            // ENOTCONN means that the connection has already ended. Do not report it here, because the next read
+            // reports the reason.
             return code == 0 || code == Errno.notConnected ? .moved(0) : .failed(code)
         case .datagrams(let plan):
             return plan.perform(transport)
@@ -40,8 +42,10 @@ extension iovec {
     }
 }
 
-/// Calls `body` with the addresses of all elements of `contents`. An element's address is valid only inside a closure.
-/// These closures are nested, and the innermost closure calls `body`, so that all addresses are valid there.
+/// Calls `body` with pointers to the bytes of all elements of `contents`.
+///
+/// Each pointer comes from a closure, and is valid only inside this closure. The closures are nested, and the innermost
+/// closure calls `body`. So all pointers are valid in `body`.
 func withPieces<R>(_ contents: [Data], from offset: Int, _ body: (UnsafeBufferPointer<iovec>) -> R) -> R {
     withUnsafeTemporaryAllocation(of: iovec.self, capacity: contents.count) { pieces in
         func descend(_ index: Int) -> R {

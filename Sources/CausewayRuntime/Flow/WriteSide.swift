@@ -6,46 +6,50 @@ internal import FoundationEssentials
 
 /// A flow's sending side: the transport's readiness, the waiting content, and whether a thread is writing.
 struct WriteSide: Sendable {
-    /// The steps in which the outgoing stream ends.
+    /// The stages of ending the outgoing stream.
     enum End: UInt8, Sendable {
         case open
-        /// The program has passed its final content to the flow.
+        /// The program has sent its final content, and the flow has not sent all of it yet.
         case requested
-        /// The end of the stream was sent to the peer.
+        /// The flow has sent the end of the stream to the peer.
         case sent
         /// The flow's owner was notified that both directions have ended.
         case reported
     }
 
-    /// Of this number of writes in a row, all but the last may be immediate. The last one's task must suspend first.
+    /// The maximum number of writes in a row before a task must suspend. The last of these writes cannot be immediate.
     private static var burstLimit: UInt8 { 32 }
 
     /// Whether the transport may accept bytes.
     var isWritable = true
     /// Whether content is collected until ``Flow/uncork()``.
     var isCorked = false
-    /// The number of entries at the front of ``flight`` (the content in transmission) that the active write may be
-    /// sending; `nil` while there is no active write.
+    /// The number of entries at the front of ``flight`` that the active write may be sending. It is `nil` while there
+    /// is no active write. ``flight`` is the content in transmission.
     private(set) var activeEntryCount: UInt8?
     /// The number of immediate writes since a sending task was last suspended.
     private var burst: UInt8 = 0
     var end = End.open
-    /// Content whose transmission cannot start yet. Created on first use, because most connections never need it.
+    /// Content that must wait before its transmission can start. The queue is created only when it is first needed,
+    /// because most connections never need it.
     var backlog: SendQueue<Outbound>?
-    /// The times at which the timers for expiring messages fire.
+    /// For each timer that drops expired messages, the time when it fires.
     var expiryTimes: [Duration] = []
     var flight = Flight()
     var byteCount: UInt64 = 0
 
-    /// Whether a thread has the claim to write. A claim is the exclusive right to use one direction of the transport.
+    /// Whether a thread has claimed the sending direction. A claim is the exclusive right to use one direction of the
+    /// transport.
     var isWriting: Bool { activeEntryCount != nil }
 
-    /// Whether a new message may bypass the backlog. This is the case if there is no backlog, and if one gathered send
-    /// (a system call that writes several pieces) can take more content.
+    /// Whether a new message may be sent before the backlog.
+    ///
+    /// This is so if there is no backlog, and if one gathered send (a system call that writes several pieces) can take
+    /// more content.
     var letsPass: Bool { backlog == nil && flight.entries.count < Flow.gatherPieceLimit }
 
-    /// Gives the current thread the claim (the exclusive right) to write. The thread may send the first `entryCount`
-    /// entries in ``flight``.
+    /// Gives the current thread the exclusive right to write. It may send only the first `entryCount` entries in
+    /// ``flight``.
     mutating func claim(entryCount: UInt8) {
         activeEntryCount = entryCount
         // Clear the flag before the write call. If the transport becomes writable during the call, the event loop sets
@@ -55,8 +59,8 @@ struct WriteSide: Sendable {
 
     mutating func endClaim() { activeEntryCount = nil }
 
-    /// Returns whether a task has permission to write without suspending. One of every ``burstLimit`` writes in a row
-    /// has no permission: the task must first suspend once, so that other tasks can run.
+    /// Returns whether a task may write without suspending first. The result is `false` for one of every ``burstLimit``
+    /// writes in a row. The suspension lets other tasks run.
     mutating func permitsTaskWrite() -> Bool {
         guard burst + 1 == Self.burstLimit else { return true }
         burst = 0
@@ -70,14 +74,16 @@ struct WriteSide: Sendable {
         backlog?.append(entry)
     }
 
-    /// Removes the backlog if it contains no message, and if no earlier message affects the next message. New messages
-    /// can then bypass the queue.
+    /// Removes the backlog if it contains no message and no earlier message affects the next message. New messages can
+    /// then bypass the queue.
     mutating func dropSpentBacklog() {
         if backlog?.letsPlainPass == true { backlog = nil }
     }
 
-    /// Returns the time at which the next message expires, and records that a timer is set for this time. Returns `nil`
-    /// if no message expires, or if a timer is already set for that time or earlier.
+    /// Returns the time for which the caller must set a timer: the time when the next message expires. Returns `nil` if
+    /// no message expires, or if an existing timer fires early enough.
+    ///
+    /// Records that a timer is set for the returned time.
     mutating func takeExpiryTime() -> Duration? {
         guard let next = backlog?.deadline, expiryTimes.allSatisfy({ next < $0 }) else { return nil }
         expiryTimes.append(next)
@@ -90,8 +96,8 @@ struct WriteSide: Sendable {
         for index in flight.entries.indices {
             let entry = flight.entries[index]
             guard case .task(id, let waiter) = entry.outbound.waiter else { continue }
-            // Keep the content if an active write may have read it already, or if part of it was sent, because the rest
-            // must follow. Also keep an end of stream, because the program cannot send another one.
+            // Keep the content if an active write may have read it. Also keep it if a part of it was sent, because the
+            // rest must follow. Also keep an end of stream, because the program cannot send another one.
             if index < Int(activeEntryCount ?? 0) || entry.outbound.offset > 0 || entry.outbound.endsStream {
                 flight.entries[index].outbound.waiter = .unobserved
             } else {
@@ -115,8 +121,8 @@ struct WriteSide: Sendable {
         return entry == nil ? nil : found
     }
 
-    /// Plans the next write to a stream, and gives the current thread the exclusive right to perform it. The plan
-    /// contains the content in ``flight``, beginning with `head`.
+    /// Plans the next write to a stream, and gives the current thread the exclusive right to perform the write. The
+    /// plan contains the content in ``flight``, starting with `head`.
     mutating func planStream(_ transport: Transport, _ head: Flight.Entry) -> WritePlan {
         guard head.outbound.remaining > 0 else {
             claim(entryCount: 1)
@@ -131,7 +137,8 @@ struct WriteSide: Sendable {
         var contents = [head.outbound.data]
         for entry in flight.entries.dropFirst() {
             guard contents.count < Flow.gatherPieceLimit, byteCount < Flow.gatherByteLimit else { break }
-            // An entry without remaining bytes (an end of stream or empty content) is handled in a separate step.
+            // Stop at an entry that has no bytes left to send. Such an entry is the end of the stream or empty content.
+            // A separate step handles it.
             guard entry.outbound.remaining > 0 else { break }
             contents.append(entry.outbound.data)
             byteCount += entry.outbound.remaining
@@ -150,7 +157,7 @@ struct Flight: Sendable {
         var ticket: MessageTicket?
         var endsMessage: Bool
 
-        /// Whether the entry needs no call to the transport.
+        /// Whether the entry contains nothing that must be passed to the transport.
         var isEmpty: Bool { outbound.remaining == 0 && !outbound.endsStream && !outbound.isDatagram }
     }
 
@@ -163,7 +170,7 @@ struct Flight: Sendable {
         entries.append(Entry(outbound: outbound, ticket: ticket, endsMessage: endsMessage))
     }
 
-    /// Puts the rest of an interrupted write before all other content.
+    /// Puts the rest of an interrupted write back at the front, before all other content.
     mutating func prepend(_ outbound: Outbound) {
         byteCount += outbound.remaining
         entries.prepend(Entry(outbound: outbound, ticket: nil, endsMessage: true))
@@ -178,7 +185,7 @@ struct Flight: Sendable {
         return entry
     }
 
-    /// Removes all entries but the first `kept`, and returns them.
+    /// Keeps only the first `kept` entries. Removes and returns the others.
     mutating func removeAll(keeping kept: Int) -> [Entry] {
         // Copy the removed entries to an array. A slice would share the deque's storage, so `removeLast` would have to
         // copy the storage.
@@ -188,7 +195,8 @@ struct Flight: Sendable {
         return removed
     }
 
-    /// Removes up to `count` sent bytes from the first entry, and returns their number; 0 if there is no entry.
+    /// Marks up to `count` bytes at the start of the first entry as sent. Returns the number of these bytes; 0 if there
+    /// is no entry.
     mutating func advanceFirst(by count: Int) -> Int {
         guard let head = entries.first else { return 0 }
         let taken = min(count, head.outbound.remaining)

@@ -36,13 +36,13 @@ extension GroupDriver {
         progress.withLock { progress in progress.sockets.append(FamilySocket(family: family, socket: socket)) }
     }
 
-    /// Reads the interfaces and joins the groups on them. Runs on the monitor's loop, because a reading may block and
-    /// must not overtake an earlier reading.
+    /// Reads the interfaces, and joins the groups on them. Runs on the monitor's loop, because a read may block, and
+    /// because reads must stay in order.
     func networkChanged() {
         guard !progress.withLock({ progress in progress.lifecycle.isOver }) else { return }
         guard let snapshot = look() else {
-            // The kernel could not be queried. Keep the memberships and try again after a delay, because no event
-            // reports when queries succeed again.
+            // The kernel did not answer the query. Keep the memberships, and try again after a delay, because no event
+            // will report that queries succeed again.
             retryLater()
             return loop.execute { self.join(on: self.progress.withLock { progress in progress.interfaces }) }
         }
@@ -52,7 +52,7 @@ extension GroupDriver {
         loop.execute { self.join(on: interfaces) }
     }
 
-    /// Sets a timer to read the interfaces again, unless this timer is already set.
+    /// Schedules another reading of the network interfaces, unless one is already scheduled.
     private func retryLater() {
         let isDue = isRetryDue.withLock { isDue in
             defer { isDue = true }
@@ -111,13 +111,14 @@ extension SocketSettings {
     /// would not receive multicast datagrams.
     func openGroupSocket(_ family: SocketAddress.Family, port: UInt16) throws(SystemError) -> Descriptor {
         var settings = self
-        // Do not bind the socket to an interface: each membership selects its own interface, and an interface that is
-        // removed and created again has another index.
+        // Do not bind the socket to an interface. Each multicast membership selects an interface, and an interface that
+        // is removed and created again gets another index.
         settings.requiredInterface = nil
         let descriptor = try settings.openSocket(family)
         let fd = descriptor.rawValue
         try? Socket.set(.receiveIPv4PacketInfo, to: 1, on: fd)
-        // The socket must not receive datagrams for groups that only other programs have joined.
+        // Without these options, the socket would also receive datagrams for groups that only other programs have
+        // joined.
         if family == .ipv6 {
             try Socket.set(.ipv6Only, to: 1, on: fd)
             try Socket.set(.receiveIPv6PacketInfo, to: 1, on: fd)

@@ -4,11 +4,11 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension GroupDriver {
-    /// The maximum number of datagrams delivered in a row. After that many, the queue's other calls run first.
+    /// The maximum number of datagrams delivered in a row. After this number, other calls on the queue run first.
     static let drainBudget = 64
 
-    /// Queues datagrams from senders for which no connection was extracted, and schedules the delivery of the
-    /// datagrams. Runs on the loop.
+    /// Queues datagrams from senders without an extracted connection, and schedules their delivery. Runs on the event
+    /// loop.
     func arrived(_ arrivals: [DatagramArrival], at socket: SharedDatagramSocket) {
         let delivery = progress.withLock { progress -> SharedDelivery? in
             guard !progress.lifecycle.isOver else { return nil }
@@ -32,8 +32,9 @@ extension GroupDriver {
         return interfaces.permitted?.contains(Int(arrival.info.interfaceIndex)) ?? true
     }
 
-    /// Delivers queued datagrams on the program's queue, and returns their number. After ``drainBudget`` datagrams, the
-    /// calls that were queued in the meantime run first.
+    /// Delivers queued datagrams on the program's queue, and returns their number.
+    ///
+    /// After ``drainBudget`` datagrams, other calls run first that were queued in the meantime.
     private func drain() -> Int {
         for count in 0..<Self.drainBudget {
             let next = progress.withLock { progress -> (GroupDatagram, any GroupObserver)? in
@@ -46,7 +47,7 @@ extension GroupDriver {
                 return (datagram, observer)
             }
             guard let (datagram, observer) = next else { return count }
-            // After the loop queued this datagram, the program may have created a connection to the sender. Pass the
+            // The program may have created a connection to the sender after the loop queued this datagram. Pass the
             // datagram to that connection.
             if let flow = datagram.socket.flow(of: datagram.peer) {
                 flow.arrived([datagram.train])
@@ -54,21 +55,22 @@ extension GroupDriver {
                 observer.groupReceived(datagram)
             }
         }
-        // Add the next call to the group's own list of callbacks (`delivery`). A separate block on the queue could
-        // overtake the earlier callbacks, which wait in this list.
+        // Add the next call to the group's own list of callbacks (`delivery`). A separate block on the queue could run
+        // before callbacks that are already in the list.
         progress.withLock { progress in progress.delivery }?.post(.calls { self.drain() })
         return Self.drainBudget
     }
 
     // MARK: Connections
 
-    /// Creates a connection to one host, over the group's own port. Returns `nil` if such a connection exists, or if
-    /// the group has no socket for the address.
+    /// Creates a connection to one host. The connection uses the group's own socket and port.
+    ///
+    /// Returns `nil` if such a connection exists already, or if the group has no socket for the address.
     ///
     /// - Parameters:
     ///   - peer: The host's unicast address and port.
-    ///   - source: The local address to which the host has sent, for use as the source of replies; `nil` for the
-    ///     kernel's choice.
+    ///   - source: The local address to which the host sent its message. Replies use this address as their source. If
+    ///     `nil`, the kernel chooses the source.
     package func extract(_ peer: SocketAddress, source: SocketAddress? = nil) -> ConnectionDriver? {
         guard !peer.isMulticast, peer.port != 0, let socket = socket(for: peer),
             let flow = socket.adopt(peer, source: source ?? plan.settings.value.localHost(peer.family))
@@ -77,8 +79,8 @@ extension GroupDriver {
         return ConnectionDriver(.peer(socket, peer), plan.settings, flow: flow)
     }
 
-    /// Passes the queued datagrams from a peer to the peer's new connection. Later datagrams come directly from the
-    /// socket and would otherwise overtake the queued datagrams.
+    /// Passes the datagrams that are queued for a peer to this peer's new connection. After this call, the socket
+    /// delivers datagrams directly to the connection. Without this call, they would overtake the queued datagrams.
     private func passQueued(to flow: Flow, from peer: SocketAddress, at socket: SharedDatagramSocket) {
         let trains = progress.withLock { progress in progress.inbox.take(from: peer, at: socket) }
         if !trains.isEmpty { flow.arrived(trains) }
@@ -104,7 +106,7 @@ extension GroupDriver {
         progress.withLock { progress in progress.sockets }.contains { $0.socket.holds(connection.flow) }
     }
 
-    /// The number of connections that were extracted from this group and have not ended.
+    /// The number of running connections that were created from this group's sockets.
     package var connectionCount: Int {
         progress.withLock { progress in progress.sockets }.reduce(0) { $0 + $1.socket.peerCount }
     }

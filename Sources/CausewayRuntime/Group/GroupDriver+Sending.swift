@@ -34,7 +34,8 @@ extension GroupDriver {
 
     func answer(_ messages: [(GroupOutbound, Failure?)]) {
         guard !messages.isEmpty else { return }
-        // A group that was never started has no queue from the program. Its completions are called on a global queue.
+        // If a group was never started, the program has supplied no queue. Its completion handlers run on a global
+        // queue.
         let delivery = progress.withLock { progress in progress.delivery }?.delivery ?? Delivery.fallback
         for (message, failure) in messages { delivery.post(.sent(message.completion, failure)) }
     }
@@ -65,7 +66,7 @@ extension GroupDriver {
         progress.withLock { progress in progress.outbox.keep(passage) }
     }
 
-    /// Returns the message to send next. Messages before it that can no longer be sent are completed with a failure.
+    /// Returns the message that must be sent next. Messages before it that can no longer be sent fail.
     private func nextPassage() -> GroupTransmission? {
         var lost: [(GroupOutbound, Failure?)] = []
         let passage = progress.withLock { progress -> GroupTransmission? in
@@ -98,8 +99,8 @@ extension GroupDriver {
         }
     }
 
-    /// Returns the index of the interface for unicast messages to an address; 0 for the kernel's choice, and `nil` if
-    /// the settings exclude all interfaces that reach the address.
+    /// Returns the index of the interface for unicast messages to an address. Returns 0 if the kernel chooses the
+    /// interface. Returns `nil` if the settings exclude all interfaces that reach the address.
     private func interface(toward address: SocketAddress, _ interfaces: GroupInterfaces) -> Int? {
         let settings = plan.settings.value
         if settings.requiredInterface != nil { return interfaces.candidates.first?.index ?? 0 }
@@ -121,8 +122,9 @@ extension GroupDriver {
 
     // MARK: Expiry
 
-    /// Sets a timer for the next message that expires. The timer fails the message even while the socket is not
-    /// writable.
+    /// Sets a timer for the message that will expire next.
+    ///
+    /// When the timer fires, this message fails, even if the socket is not writable.
     private func armExpiry() {
         guard let time = progress.withLock({ progress in progress.outbox.armExpiry() }) else { return }
         _ = loop.schedule(after: max(.zero, time - System.now)) { [weak self] in self?.expire(at: time) }

@@ -20,7 +20,7 @@ package final class GroupDriver: ReadinessHandler {
         var delivery: SharedDelivery?
         var hasStarted = false
         var line = ActionLine<Lifecycle.Action>()
-        /// The latest transition's actions, which are not in the queue of actions yet.
+        /// Actions that the latest transition has requested. They must still be added to the queue of actions.
         var requested: [Lifecycle.Action] = []
         var sockets: [FamilySocket] = []
         var watch: Watch?
@@ -31,7 +31,8 @@ package final class GroupDriver: ReadinessHandler {
     /// The subscriptions to changes of the network.
     struct Watch: Sendable {
         let kernel: NetworkChangeMonitor.Subscription
-        /// Also reports what network managers say; `nil` if the settings exclude no interfaces.
+        /// Also reports changes that come from network managers, such as NetworkManager. `nil` if the program's
+        /// settings exclude no interfaces: these changes then do not matter.
         let model: NetworkStateMonitor.Subscription?
 
         func cancel() {
@@ -52,7 +53,7 @@ package final class GroupDriver: ReadinessHandler {
     let look: @Sendable () -> NetworkSnapshot?
     /// Returns the network model, which is needed only if the settings exclude interfaces.
     let readModel: @Sendable () -> NetworkModel
-    /// Whether a timer is set to take a snapshot again.
+    /// Whether a timer is running that will take another network snapshot.
     let isRetryDue = LockedValue(false)
 
     package init(
@@ -75,7 +76,7 @@ package final class GroupDriver: ReadinessHandler {
 
     package var state: State { progress.withLock { progress in progress.lifecycle.state } }
     package var queue: DispatchQueue? { progress.withLock { progress in progress.delivery }?.queue }
-    /// The number of current memberships: one for each group on each interface where it is joined.
+    /// The number of group memberships. Each group counts once for each interface on which it is joined.
     package var membershipCount: Int { progress.withLock { progress in progress.membership.joined.count } }
 
     /// Starts the group. All callbacks run on `queue`. The driver retains the observer until the group has ended.
@@ -112,8 +113,8 @@ package final class GroupDriver: ReadinessHandler {
 
     private func perform(_ action: Lifecycle.Action) {
         switch action {
-        // `release()` reports the `cancelled` state, and then releases the program's handlers, in a single block. On a
-        // concurrent queue, a separate report could run after the handlers' release.
+        // Do not report here. `release()` reports the `cancelled` state and then releases the program's handlers, all
+        // in one block. On a concurrent queue, a separate report could run after the handlers' release.
         case .report(.cancelled): break
         case .report(let state): report(state)
         case .open: loop.execute { self.open() }
@@ -130,8 +131,8 @@ package final class GroupDriver: ReadinessHandler {
         guard let observer, let delivery else { return }
         delivery.post(.call { observer.groupChanged(to: state) })
         if case .failed = state {
-            // Release the observer. But if the program has cancelled the group meanwhile, keep the observer, because it
-            // must get the `cancelled` report.
+            // Release the observer, unless the program has cancelled the group meanwhile. In this case, the observer
+            // must still get the `cancelled` report.
             progress.withLock { progress in if progress.lifecycle.state != .cancelled { progress.observer = nil } }
         }
     }
@@ -148,7 +149,7 @@ package final class GroupDriver: ReadinessHandler {
         if let delivery { delivery.post(.call(last)) } else { last() }
     }
 
-    /// Leaves the groups, completes unsent messages, closes the sockets, and reports when the port is free.
+    /// Leaves the groups, completes unsent messages, and closes the sockets. Then reports that the port is free.
     private func close() {
         let watch = progress.withLock { progress in progress.watch.take() }
         watch?.cancel()
@@ -157,8 +158,8 @@ package final class GroupDriver: ReadinessHandler {
             progress.inbox.removeAll()
             return (progress.sockets, progress.membership.leaveAll(), progress.takeUnsent())
         }
-        // A socket stays open for connections extracted from the group. The socket must leave the groups, so that it
-        // receives no more multicast datagrams.
+        // Leave the groups. Connections extracted from the group may keep a socket open, and that socket must receive
+        // no more multicast datagrams.
         for membership in left { leave(membership, sockets) }
         answer(dropped)
         closeNext(sockets[...])

@@ -2,27 +2,28 @@ internal import CausewaySystem
 internal import DequeModule
 internal import FoundationEssentials
 
-/// Received datagrams that the program's queue has not delivered yet. Their total size and their number are limited.
+/// Received datagrams that wait for delivery on the program's queue. Both their number and their total size are
+/// limited.
 struct GroupInbox: Sendable {
     static let byteLimit = 4 << 20
     static let datagramLimit = 8_192
 
     private var arrivals: Deque<(arrival: DatagramArrival, socket: SharedDatagramSocket)> = []
-    /// For each sender, the number of its entries in ``arrivals``. If a sender is missing here, a search through
-    /// ``arrivals`` is not necessary.
+    /// The number of entries in ``arrivals`` for each sender. If a sender is missing here, there is no need to search
+    /// ``arrivals``.
     private var senders: [SocketAddress: Int] = [:]
-    /// The number of datagrams that were already delivered from the first entry in ``arrivals``, which can contain
-    /// several.
+    /// The number of datagrams that were already delivered from the first entry in ``arrivals``. An entry can contain
+    /// several datagrams.
     private var takenCount = 0
     private var byteCount = 0
     private var datagramCount = 0
-    /// Whether the delivery of the datagrams is already scheduled on the program's queue.
+    /// Whether a delivery of the waiting datagrams is already scheduled on the program's queue.
     var isDrainPosted = false
 
     var isEmpty: Bool { arrivals.isEmpty }
 
-    /// Adds an arrival: one or more datagrams from one sender that were received together. Returns `false` if the inbox
-    /// is full; the datagrams are then dropped.
+    /// Adds an arrival, which is one or more datagrams that were received together from one sender. If the inbox is
+    /// full, this method drops the datagrams and returns `false`.
     mutating func append(_ arrival: DatagramArrival, from socket: SharedDatagramSocket) -> Bool {
         let (bytes, count) = (arrival.train.bytes.count, arrival.train.count)
         guard byteCount + bytes <= Self.byteLimit, datagramCount + count <= Self.datagramLimit else { return false }
@@ -35,8 +36,7 @@ struct GroupInbox: Sendable {
 
     /// Removes and returns the oldest datagram.
     ///
-    /// - Parameter port: The group's port, which becomes the destination address's port, because the kernel does not
-    ///   report one.
+    /// - Parameter port: The group's port. The kernel does not report a destination port, so this port is used.
     mutating func next(port: UInt16) -> GroupDatagram? {
         guard let (arrival, socket) = arrivals.first else { return nil }
         let train = arrival.train
@@ -77,7 +77,7 @@ struct GroupInbox: Sendable {
         return trains
     }
 
-    /// Subtracts `count` from a sender's number of queued arrivals, after that many were removed.
+    /// Reduces a sender's number of queued arrivals by `count`, after these arrivals were removed.
     private mutating func forget(_ count: Int, of peer: SocketAddress) {
         guard let known = senders[peer] else { return }
         senders[peer] = known > count ? known - count : nil

@@ -7,29 +7,35 @@ internal import CausewayWire
 struct GroupInterfaces: Sendable {
     /// The interfaces on which groups are joined.
     var candidates: [GroupMembership.Candidate] = []
-    /// Indices of permitted interfaces, including those without multicast; `nil` if all are permitted.
+    /// Indices of permitted interfaces, including interfaces without multicast. `nil` if all interfaces are permitted.
     var permitted: Set<Int>?
-    /// IPv4 source addresses for the group's messages, by interface index. An interface has an entry only if the
-    /// program requires a source address, or if the interface is loopback, whose address the kernel does not select.
+    /// The IPv4 source addresses for the group's messages, by interface index.
+    ///
+    /// An interface has an entry if the program requires a source address. The loopback interface also has one, because
+    /// the kernel does not select its address.
     var sources: [Int: SocketAddress] = [:]
-    /// The network as it is also known to its managers; `nil` if the settings exclude no interfaces.
+    /// The network model, which includes information from network managers. `nil` if the settings exclude no
+    /// interfaces.
     let model: NetworkModel?
 
+    /// Selects the interfaces on which groups are joined.
+    ///
     /// - Parameters:
     ///   - snapshot: The interfaces.
-    ///   - model: The model, which says which interfaces are metered, constrained or cellular; `nil` if the settings
-    ///     exclude no interfaces, or if it is unknown. Settings that exclude interfaces then permit none.
+    ///   - model: The network model, which contains whether an interface is metered, constrained or cellular. `nil` if
+    ///     the settings exclude no interfaces, or if the model is unknown. If it is unknown, settings that exclude
+    ///     interfaces permit none.
     init(_ snapshot: NetworkSnapshot, _ model: NetworkModel? = nil, for settings: SocketSettings) {
         self.model = model
         var constraints = settings.pathConstraints
         let isRestricted =
             settings.requiredInterface != nil || settings.localHost != nil || constraints.excludesInterfaces
-        // `settings.permits(_:)` compares these by name.
+        // `settings.permits(_:)` already compares the interfaces by name. So clear these interface lists.
         (constraints.requiredInterface, constraints.prohibitedInterfaces) = (nil, [])
         let allowed = snapshot.interfaces.filter { settings.permits($0) && constraints.permits($0, in: model) }
         permitted = isRestricted ? Set(allowed.map(\.interface.index)) : nil
-        // Use the loopback interface only if the settings require it (by interface, type or local address), because it
-        // does not carry multicast from other hosts.
+        // Use the loopback interface only if the settings require it, by interface, by type or by local address.
+        // Without such a setting it is useless: it does not carry multicast from other hosts.
         let wantsLoopback =
             settings.requiredInterface != nil || settings.requiredInterfaceType == .loopback
             || settings.localHost != nil
@@ -62,12 +68,13 @@ extension SocketSettings {
         return !prohibitedInterfaces.contains { $0.name == interface.interface.name }
     }
 
-    /// The local address required by the program; `nil` for the wildcard address.
+    /// The local address that the program requires. `nil` if it requires none, or the wildcard address.
     var localHost: SocketAddress? { localAddress.flatMap { $0.isWildcard ? nil : $0 } }
 }
 
 extension PathConstraints {
-    /// Returns whether an interface is permitted. A new interface is not permitted before the model has it.
+    /// Returns whether the constraints permit an interface. An interface that the network model does not contain yet is
+    /// not permitted.
     fileprivate func permits(_ interface: NetworkSnapshot.Interface, in model: NetworkModel?) -> Bool {
         guard excludesInterfaces else { return true }
         guard let known = model?.interface(index: interface.interface.index),
@@ -102,8 +109,8 @@ extension SocketAddress {
         switch self {
         case .ipv4(let bits, _): .ipv4(IPv4Address(bits: bits))
         case .ipv6(let high, let low, _, let scope):
-            // Identify the interface by its index alone, without a lookup. If the interface no longer exists, a lookup
-            // would return no interface, and the group would then be joined on all interfaces.
+            // Identify the interface by its index only, without a lookup. If the interface no longer exists, a lookup
+            // would return no interface. The group would then be joined on all interfaces.
             .ipv6(
                 IPv6Address(
                     high: high, low: low,

@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// The sending of one message to all its destinations.
+/// One message that is being sent, with the list of its remaining datagrams.
 struct GroupTransmission: Sendable {
     /// One datagram to send: one copy of the message, for one destination and interface.
     struct Stop: Sendable {
@@ -28,8 +28,10 @@ struct GroupTransmission: Sendable {
     }
 
     enum Outcome {
-        /// An attempt was made to send each datagram. The associated value is `nil` if the message was sent to every
-        /// destination (to a group, over at least one interface); otherwise it is a failure.
+        /// The group has tried to send all datagrams of the message.
+        ///
+        /// The value is `nil` if the message was sent to every destination. Otherwise, it is a failure. If a
+        /// destination is a multicast group, one interface that sends the message is enough.
         case done(Failure?)
         /// The socket is not writable now. Continue when it is writable.
         case blocked(SharedDatagramSocket)
@@ -39,7 +41,7 @@ struct GroupTransmission: Sendable {
 
     /// Sends the remaining datagrams until the kernel accepts no more.
     mutating func proceed() -> Outcome {
-        // If the group is not joined on any interface now, there is no datagram to send.
+        // If the group is joined on no interface now, there is no datagram to send.
         if stops.isEmpty, reached.isEmpty, failures.isEmpty, entry.payload.data != nil {
             return .done(Failure(errno: Errno.networkUnreachable))
         }

@@ -2,13 +2,13 @@ package import CausewaySystem
 internal import CausewayTypes
 package import FoundationEssentials
 
-/// A group's configuration: its addresses, the peers from which it accepts datagrams, and its sockets' settings.
+/// The configuration of a multicast group: its addresses, the permitted senders, and the socket settings.
 package struct GroupPlan: Sendable {
     /// Numeric multicast addresses with the same port. An IPv6 address's scope may select an interface.
     package var groups: [SocketAddress]
     /// The only host from which datagrams are accepted; `nil` for any host.
     package var source: SocketAddress?
-    /// Whether unicast datagrams to this host are dropped.
+    /// Whether to drop unicast datagrams that are sent to this host.
     package var isUnicastDisabled: Bool
     package var settings: FrozenSettings
 
@@ -23,7 +23,7 @@ package struct GroupPlan: Sendable {
 
     var port: UInt16 { groups.first?.port ?? 0 }
 
-    /// The groups' address families, each of which has its own socket.
+    /// The address families of the groups. The driver opens one socket per family.
     var families: [SocketAddress.Family] {
         [SocketAddress.Family.ipv4, .ipv6].filter { family in groups.contains { $0.family == family } }
     }
@@ -42,15 +42,16 @@ package struct GroupDatagram: Sendable {
     /// The receiving socket.
     package var socket: SharedDatagramSocket
 
-    /// The target for a reply to this datagram, with the reply's source address.
+    /// The target for a reply to this datagram. The target contains the source address of the reply.
     package var answer: GroupTarget { .address(peer, source: answerSource) }
 
-    /// A reply's source address. If the datagram was sent to a group, the address is `nil`, so that the kernel chooses
-    /// one: a multicast address is not a valid source.
+    /// The source address for a reply; `nil` if the kernel chooses it.
+    ///
+    /// The kernel must choose if the datagram was sent to a group, because a multicast address is not a valid source.
     var answerSource: SocketAddress? { destination.flatMap { $0.isMulticast ? nil : $0 } }
 }
 
-/// A message's destination.
+/// Where a message is sent.
 package enum GroupTarget: Sendable {
     /// All multicast groups, each on all interfaces where that group is joined.
     case members
@@ -81,6 +82,6 @@ package struct GroupOutbound: Sendable {
 package protocol GroupObserver: AnyObject, Sendable {
     func groupChanged(to state: GroupDriver.State)
     func groupReceived(_ datagram: GroupDatagram)
-    /// Called last: after this call, no other method is called.
+    /// The final call. No other method is called afterwards.
     func groupReleased()
 }

@@ -3,7 +3,8 @@ package import CausewaySystem
 package import CausewayTypes
 package import CausewayWire
 
-/// Maintains a link-local IPv4 address on one interface while that interface has no routable IPv4 address (RFC 3927).
+/// Maintains a link-local IPv4 address on one interface (RFC 3927). The address exists only while the interface has no
+/// routable IPv4 address.
 ///
 /// All work runs on the driver's loop, which also calls the handler. Every method may be called from any thread.
 /// Requires `CAP_NET_RAW` and `CAP_NET_ADMIN`.
@@ -11,29 +12,30 @@ package final class LinkLocalDriver: ReadinessHandler {
     package enum Event: Sendable, Equatable {
         case waiting(Idleness)
         case probing(IPv4Address)
-        /// Another host uses the candidate address.
+        /// This host was checking whether the address is free, but another host already uses the address.
         case conflicted(IPv4Address, with: LinkAddress)
         case assigned(IPv4Address)
         /// The address was removed from the interface because another host uses it.
         case lost(IPv4Address, to: LinkAddress)
         /// The address was removed from the interface because the link is down or the driver was stopped.
         case released(IPv4Address)
-        /// Reports whether new connections should use the address.
+        /// Reports whether new connections should use the link-local address.
         case preferred(IPv4Address, Bool)
         /// The driver has stopped because of an error. No event follows.
         case failed(SystemError)
     }
 
-    /// Why the driver is waiting.
+    /// The reason why the driver does not try to claim an address at the moment.
     package enum Idleness: Sendable, Equatable {
         case link
         /// The interface has a routable address, so it needs no link-local address.
         case nothing
     }
 
-    /// The source of the interface's state.
+    /// Reads the network state, and reports its changes.
     struct Network: Sendable {
-        /// Runs the readings one after the other, because a reading can block and must not overtake an earlier reading.
+        /// The event loop that reads the network state. It performs only one read at a time. A read can block, and a
+        /// later read must not overtake an earlier one.
         var loop: any EventLoop
         var changes: NetworkChangeMonitor
         /// Reads the network state; `nil` if the kernel does not answer.
@@ -58,7 +60,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         var phase = Phase.idle
         var timer: TimerID?
         var told: Event?
-        /// Whether a call that continues to read is scheduled on the loop.
+        /// Whether the event loop will call this driver again, so that it continues to read.
         var isReading = false
         /// The timer that reads the network again, if the kernel did not answer.
         var retry: TimerID?
@@ -92,7 +94,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         self.init(interface, claim, socket, on: loop ?? Engine.nextLoop(), .live, handler)
     }
 
-    /// - Parameter socket: Sends and receives the interface's ARP frames.
+    /// - Parameter socket: The socket that sends and receives ARP frames on the interface.
     init(
         _ interface: NWInterface, _ claim: LinkLocalClaim, _ socket: consuming Descriptor, on loop: any EventLoop,
         _ network: Network, _ handler: @escaping @Sendable (Event) -> Void
@@ -119,7 +121,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         look()
     }
 
-    /// The ARP socket; `nil` once the driver has ended.
+    /// The descriptor of the ARP socket; `nil` once the driver has ended.
     private var fd: CInt? { state.value.socket?.rawValue }
 
     /// Removes the address from the interface, then calls `completion`.
@@ -148,7 +150,7 @@ package final class LinkLocalDriver: ReadinessHandler {
 
     // MARK: The interface
 
-    /// Reads the state of the interfaces on the loop in ``Network/loop``, because such a read can block.
+    /// Reads the state of the interfaces. The read can block, so it runs on the separate loop ``Network/loop``.
     private func look() {
         network.loop.execute { [weak self] in
             guard let self else { return }
@@ -157,8 +159,8 @@ package final class LinkLocalDriver: ReadinessHandler {
         }
     }
 
-    /// The time until the interfaces are read again if the kernel did not answer, for example because no descriptors
-    /// are free. No event reports when the kernel can answer again.
+    /// The delay before the interfaces are read again, if the kernel did not answer. For example, no descriptors are
+    /// free. No event reports when the kernel can answer again.
     private static let retryDelay: Duration = .seconds(1)
 
     private func lookLater() {
@@ -184,14 +186,14 @@ package final class LinkLocalDriver: ReadinessHandler {
     // MARK: Turns
 
     package func ready(for readiness: Readiness) {
-        // A call that continues to read is already scheduled. Without this check, each report of a new frame would
-        // schedule one more call.
+        // If a further call for reading is already scheduled, return. Otherwise, each report of a new frame would
+        // schedule another call.
         guard state.value.registration != nil, !state.value.isReading, let fd else { return }
         var frame = [UInt8](repeating: 0, count: 128)
         for _ in 0..<Self.budget {
             let result = frame.withUnsafeMutableBytes { Socket.receive(fd, into: $0) }
-            // When the link goes down, the socket reports one error. Ignore this error: the network monitor reports the
-            // change.
+            // When the link goes down, a read fails once. Ignore this error here, because the network monitor also
+            // reports the change.
             guard case .moved(let count) = result else {
                 if let registration = state.value.registration { loop.await(.readable, of: registration) }
                 return
@@ -232,7 +234,7 @@ package final class LinkLocalDriver: ReadinessHandler {
         for action in actions {
             switch action {
             case .send(let packet):
-                // Ignore an error: a frame that cannot be sent counts as lost on the link.
+                // If the frame cannot be sent, do nothing: it then counts as lost on the link.
                 if let fd { _ = packet.broadcastFrame.withUnsafeBytes { Socket.send(fd, $0) } }
             case .assign(let address):
                 if change(.putLinkLocal(address, on: interface.index, isPreferred: true)) { tell(.assigned(address)) }
@@ -240,7 +242,7 @@ package final class LinkLocalDriver: ReadinessHandler {
                 let request = NetlinkRequest.putLinkLocal(address, on: interface.index, isPreferred: isPreferred)
                 if change(request) { tell(.preferred(address, isPreferred)) }
             case .release(let address, let reason):
-                // Ignore an error: the interface may be gone, or an administrator may have removed the address.
+                // Ignore an error. The interface may no longer exist, or an administrator may have removed the address.
                 try? request(.takeLinkLocal(address, from: interface.index))
                 if case .conflict(let other) = reason {
                     tell(.lost(address, to: other))

@@ -16,15 +16,17 @@ extension ListenerDriver {
             let hasMore = accept(from: fd, registration)
             isUnfinished = isUnfinished || hasMore
         }
-        // One call continues with all sockets: with a call for each, the calls would multiply in every turn.
+        // Continue with all sockets in one later call. With one call for each socket, the number of calls would
+        // multiply in every turn.
         if isUnfinished { loop.execute { self.accept() } }
     }
 
-    /// Accepts the connections in one socket's backlog. Returns whether connections may be left because the turn's
-    /// budget is used up.
+    /// Accepts the connections in one socket's backlog. Returns `true` if more connections may wait, because this call
+    /// has used up its budget.
     private func accept(from fd: CInt, _ registration: Registration) -> Bool {
         for _ in 0..<Self.acceptBudget {
-            // With each connection, the program can lower its limit, or cancel the listener, which closes the sockets.
+            // Check again before each connection, because the program may have lowered its limit. It may also have
+            // cancelled the listener, which closes the sockets.
             guard progress.withLock({ progress in progress.admission.acceptsNext() && !progress.sockets.isEmpty })
             else { return false }
             do throws(SystemError) {
@@ -45,12 +47,12 @@ extension ListenerDriver {
         return true
     }
 
-    /// Returns whether the listener can accept again at once after this error.
+    /// Returns whether the listener can accept the next connection at once after this error.
     private func isPassing(_ error: SystemError) -> Bool {
         switch error.errno {
         case Errno.tooManyFiles, Errno.tooManyFilesInSystem, Errno.noBuffers, Errno.noMemory:
-            // The connection stays in the backlog, but epoll reports no new edge for it, so set a timer that tries
-            // again later.
+            // The new connection stays in the listener's backlog, and epoll does not report that connection again. So
+            // set a timer that tries to accept the connection later.
             if progress.withLock({ progress in progress.admission.beginsRetry() }) {
                 _ = loop.schedule(after: Self.retryDelay) { [weak self] in self?.retry() }
             }
@@ -58,7 +60,7 @@ extension ListenerDriver {
         case Errno.badDescriptor, Errno.invalid:
             return false
         default:
-            // The connection failed before it was accepted (accept(2), "Error handling").
+            // The connection failed before it was accepted (see accept(2), "Error handling"), so accept the next one.
             return true
         }
     }
@@ -70,17 +72,18 @@ extension ListenerDriver {
 
     func handOver(_ descriptor: consuming Descriptor, _ peer: SocketAddress?) {
         guard isWelcome(peer), isPermitted(Socket.localAddress(descriptor.rawValue)) else { return descriptor.close() }
-        // A client with a Unix domain socket without a path is known by the path to which it connected. Ask the
-        // accepted socket, because the listener can have several paths.
+        // A client's Unix domain socket may have no path. In that case, name the client by the path to which it
+        // connected. Read this path from the accepted socket, because the listener can have several paths.
         let isNameless = peer == nil || peer == SocketAddress.unix(path: "")
         let name = isNameless ? Socket.localAddress(descriptor.rawValue) : peer?.unmapped
         let fd = descriptor.release()
-        // Set the priority: an accepted socket inherits every other option from the listening socket, but not this one.
+        // Set the priority here, because an accepted socket does not inherit it from the listening socket. Every other
+        // option is inherited.
         if settings.value.ip.priority > 0 { try? Socket.set(.priority, to: settings.value.ip.priority, on: fd) }
         hand(ConnectionDriver(.accepted(fd), settings), name)
     }
 
-    /// - Parameter address: The socket's own address.
+    /// - Parameter address: The local address of the socket.
     func handOver(
         peer: SocketAddress, _ flow: Flow, _ socket: SharedDatagramSocket, at address: SocketAddress?
     ) -> Bool {

@@ -4,14 +4,14 @@ package import CausewayTypes
 internal import CausewayWire
 package import Dispatch
 
-/// Listens on one address, or on the sockets of the service manager, and passes each accepted stream connection, and
-/// each new datagram peer, to the program.
+/// Listens on one address, or on the sockets that the service manager supplies. Passes each accepted stream connection
+/// to the program, and also each new peer that sends datagrams.
 package final class ListenerDriver: ReadinessHandler {
     package typealias Lifecycle = ListenerLifecycle
     package typealias State = Lifecycle.State
 
-    /// The maximum number of simultaneous peers of a datagram socket. This limits the effect of forged source
-    /// addresses.
+    /// The maximum number of simultaneous peers of a datagram socket. Without it, forged source addresses could create
+    /// any number of peers.
     static let peerLimit = 65_536
     private static let backlog: CInt = 4_096
 
@@ -21,16 +21,17 @@ package final class ListenerDriver: ReadinessHandler {
         var delivery: SharedDelivery?
         var hasStarted = false
         var line = ActionLine<Lifecycle.Action>()
-        /// The latest transition's actions, which are not in the queue of actions yet.
+        /// The actions that the latest state change requests. They have not been added to the action queue yet.
         var requested: [Lifecycle.Action] = []
-        /// The open sockets: several only if they are those of the service manager.
+        /// The open sockets. There are several only if the service manager supplied them.
         var sockets: [ListeningSocket] = []
-        /// Whether the listener created its Unix socket file, and must remove it. A file that the service manager
-        /// created must stay, because the service manager starts the service again through this file.
+        /// Whether the listener created its Unix socket file and must remove that file. A file that the service manager
+        /// created must stay, because the service manager needs it to start the service again.
         var ownsFile = false
         var address: SocketAddress?
         var admission = Admission()
-        /// Keeps the network model current while the listener must check each connection's interface.
+        /// The subscription that keeps the network model up to date. The listener needs the model to check the
+        /// interface of each connection.
         var network: NetworkStateMonitor.Subscription?
     }
 
@@ -43,34 +44,37 @@ package final class ListenerDriver: ReadinessHandler {
     struct Admission: Sendable {
         /// The number of connections that the listener may still pass to the program.
         private(set) var allowance = Int.max
-        /// Whether connections wait in the kernel's backlog until the program raises the limit (``allowance``).
+        /// Whether connections wait in the kernel's backlog, because the limit ``allowance`` is used up. They wait
+        /// until the program raises the limit.
         private var hasBacklog = false
-        /// Whether a timer is set to accept again, because there was no descriptor or buffer left.
+        /// Whether a timer is running that will accept connections again. It is set after the system had no descriptor
+        /// or no buffer left.
         private var isRetryDue = false
 
-        /// Returns whether the next connection may be accepted: `false` if the limit is 0. The connection then waits in
-        /// the kernel's backlog. When the program raises the limit, ``allow(_:)`` returns that the caller must accept
-        /// this connection.
+        /// Returns whether the next connection may be accepted. This is `false` if the limit is 0, and the connection
+        /// then waits in the kernel's backlog. When the program raises the limit, ``allow(_:)`` tells the caller to
+        /// accept it.
         mutating func acceptsNext() -> Bool {
             hasBacklog = allowance == 0
             return !hasBacklog
         }
 
         mutating func handedOver() {
-            // The program may have set `allowance` to 0 while this connection was accepted. In that case, do not
-            // subtract from it.
+            // The program may have set `allowance` to 0 while the listener accepted this connection. In that case, do
+            // not reduce it further.
             if allowance != .max, allowance > 0 { allowance -= 1 }
         }
 
-        /// Sets the number of connections that the listener may still pass to the program. Returns whether the caller
-        /// must accept connections from the backlog.
+        /// Sets how many more connections the listener may pass to the program. Returns `true` if the caller must now
+        /// accept connections that wait in the backlog.
         mutating func allow(_ count: Int) -> Bool {
             allowance = max(0, count)
             return hasBacklog && allowance > 0
         }
 
-        /// Returns whether the caller must set the timer to accept again; `false` if this timer is already set. Without
-        /// this check, each connection that arrives before the timer fires would add another timer.
+        /// Returns whether the caller must set the timer that lets the listener accept again. Returns `false` if the
+        /// timer is already set. Otherwise, each connection that arrives before the timer fires would set another
+        /// timer.
         mutating func beginsRetry() -> Bool {
             defer { isRetryDue = true }
             return !isRetryDue
@@ -83,13 +87,13 @@ package final class ListenerDriver: ReadinessHandler {
     let settings: FrozenSettings
     private let mistake: Failure?
     private let port: UInt16
-    /// The sockets of the service manager (systemd) that the listener has not taken yet.
+    /// Sockets that the service manager (systemd) has passed, and that the listener has not used yet.
     private let inherited: LockedValue<[CInt]>
     let loop: any EventLoop
     let progress = LockedValue(Progress())
 
-    /// - Parameter inherited: The sockets of the service manager, which the listener closes; if there are none, the
-    ///   listener opens one.
+    /// - Parameter inherited: The service manager's sockets, which the listener closes later. If there are none, the
+    ///   listener opens a socket.
     package init(_ settings: FrozenSettings, port: UInt16, inherited: [CInt] = [], mistake: Failure? = nil) {
         self.inherited = LockedValue(inherited)
         self.settings = settings
@@ -98,7 +102,7 @@ package final class ListenerDriver: ReadinessHandler {
         loop = Engine.nextLoop()
     }
 
-    /// Runs Swift tasks on the loop that accepts the connections.
+    /// An executor that runs Swift tasks on the same event loop that accepts the listener's connections.
     package var executor: LoopExecutor { loop.executor }
     deinit { closeInherited() }
 
@@ -148,14 +152,14 @@ package final class ListenerDriver: ReadinessHandler {
 
     private func perform(_ action: Lifecycle.Action) {
         switch action {
-        // `release()` reports the `cancelled` state, and then releases the program's handlers, in a single block. On a
-        // concurrent queue, a separate report could run after the handlers' release.
+        // Do not report the state here. `release()` reports the `cancelled` state and then releases the program's
+        // handlers, both in one block. On a concurrent queue, a separate report could run after the handlers' release.
         case .report(.cancelled): break
         case .report(let state): report(state)
         case .open: loop.execute { self.open() }
-        // Close the socket only on the loop's thread, because the loop may be accepting a connection. If another thread
-        // closed the socket, the kernel could reuse the descriptor number, and the loop would then use an unrelated
-        // descriptor.
+        // Close the socket only on the loop's thread, because the loop may be accepting a connection. Another thread
+        // could close it at a bad time: the kernel could reuse the descriptor number, and the loop would then use an
+        // unrelated descriptor.
         case .close: if loop.isCurrent { close() } else { loop.execute { self.close() } }
         case .release: release()
         }
@@ -184,8 +188,8 @@ package final class ListenerDriver: ReadinessHandler {
             observer.listenerChanged(to: state)
         }
         if case .failed = state {
-            // Release the observer. But if the program has cancelled the listener meanwhile, keep the observer, because
-            // it must get the `cancelled` report.
+            // Release the observer, unless the program has cancelled the listener in the meantime. A cancelled listener
+            // must still report `cancelled` to its observer.
             progress.withLock { progress in if progress.lifecycle.state != .cancelled { progress.observer = nil } }
         }
     }
@@ -242,7 +246,7 @@ package final class ListenerDriver: ReadinessHandler {
         }
     }
 
-    /// Listens on the service manager's sockets. If there are none, opens a socket.
+    /// Listens on the sockets from the service manager. If there are none, opens a socket.
     private func openSockets() throws(SystemError) {
         guard let first = takeInherited() else {
             let descriptor = try settings.value.openListeningSocket(port: port)
@@ -258,7 +262,7 @@ package final class ListenerDriver: ReadinessHandler {
         }
     }
 
-    /// Listens on a bound socket.
+    /// Makes the listener use a socket that is already bound.
     private func use(_ descriptor: consuming Descriptor) throws(SystemError) {
         let address = Socket.localAddress(descriptor.rawValue)
         progress.withLock { progress in progress.address = progress.address ?? address }
@@ -304,6 +308,6 @@ package protocol ListenerObserver: AnyObject, Sendable {
     func listenerChanged(to state: ListenerDriver.State)
     /// - Parameter peer: The peer's address. For a Unix domain socket without a path, the path to which it connected.
     func listenerAccepted(_ connection: ConnectionDriver, _ peer: SocketAddress?)
-    /// Called last: after this call, no other method is called.
+    /// Called when the listener is finished. No other call to the observer follows.
     func listenerReleased()
 }

@@ -1,7 +1,8 @@
 package import CausewaySystem
 
 extension SocketSettings {
-    /// Opens a socket and binds it to the local address, or to the wildcard address of the permitted IP versions.
+    /// Opens a listening socket and binds it to the local address. If none is set, binds it to the wildcard address of
+    /// the permitted IP versions.
     package func openListeningSocket(port: UInt16) throws(SystemError) -> Descriptor {
         if let localAddress { return try openListeningSocket(at: localAddress.with(port: port)) }
         switch ip.version {
@@ -11,7 +12,7 @@ extension SocketSettings {
             do throws(SystemError) {
                 return try openListeningSocket(at: .ipv6(high: 0, low: 0, port: port, scope: 0))
             } catch  where error.errno == Errno.familyNotSupported || error.errno == Errno.addressNotAvailable {
-                // The host has no IPv6, so listen on IPv4 only.
+                // The host does not support IPv6. So listen only on IPv4.
                 return try openListeningSocket(at: .ipv4(bits: 0, port: port))
             }
         }
@@ -31,20 +32,20 @@ extension SocketSettings {
         case .ipv4: break
         }
         if address.family != .unix {
-            // Without SO_REUSEADDR, the port stays in use for a minute after a connection to it has ended. Even with
-            // SO_REUSEADDR, the kernel refuses a second listener on the port.
+            // Without SO_REUSEADDR, the port stays in use for a minute after one of its connections has ended. Even
+            // with SO_REUSEADDR, the kernel refuses a second listener on the port.
             if transport == .tcp || reuseLocalAddress { try Socket.set(.reuseAddress, to: 1, on: fd) }
             if reuseLocalAddress { try Socket.set(.reusePort, to: 1, on: fd) }
             reportDestinations(fd, address)
         }
         try Socket.bind(fd, to: address)
-        // Ignore an error, because TCP Fast Open is only an optimization. Clients use the normal handshake if the
-        // kernel does not permit TCP Fast Open for servers (net.ipv4.tcp_fastopen).
+        // TCP Fast Open is only an optimization, so ignore an error. If the kernel does not permit it for servers
+        // (net.ipv4.tcp_fastopen), clients use the normal handshake.
         if usesFastOpen, address.family != .unix { try? Socket.set(.fastOpenQueue, to: Self.fastOpenQueue, on: fd) }
         return descriptor
     }
 
-    /// Applies the settings to a socket that the service manager has bound.
+    /// Applies the settings to an inherited socket, which the service manager has already bound.
     package func configureInherited(_ fd: CInt) throws(SystemError) {
         guard let address = Socket.localAddress(fd) else { return }
         try configure(fd, address.family)
@@ -61,8 +62,8 @@ extension SocketSettings {
 }
 
 extension SocketAddress {
-    /// Returns the address with `port`. If the address already has a port, or is a Unix socket's address, returns it
-    /// unchanged.
+    /// Returns the address with `port`. An address that already has a port is returned unchanged, and so is a Unix
+    /// socket's address.
     fileprivate func with(port: UInt16) -> SocketAddress {
         guard self.port == 0 else { return self }
         switch self {

@@ -2,16 +2,16 @@ package import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// Evaluates one proxy auto-configuration (PAC) script in a separate process, and resolves names for the script.
+/// Evaluates one proxy auto-configuration (PAC) script in a separate process. Resolves host names for the script.
 ///
-/// Confined to a loop except for ``cancel()``. The completion is called once, after the process has exited. After
-/// ``cancel()`` it is not called.
+/// Confined to a loop, except for ``cancel()``. The completion is called once, after the process has exited. It is not
+/// called after ``cancel()``.
 package final class PACEvaluation: Sendable {
     package struct Job: Sendable {
-        /// The script's source text in UTF-8.
+        /// The text of the proxy script, in UTF-8.
         package var script: [UInt8]
         package var subject: PACSubject
-        /// Settings for resolving names and for determining this host's own addresses.
+        /// Settings for two tasks: resolving names, and finding this host's own addresses.
         package var settings: SocketSettings
         /// The time limit for starting the process, running the script and resolving names together.
         package var limit: Duration = .seconds(5)
@@ -35,8 +35,8 @@ package final class PACEvaluation: Sendable {
         var result: Result<String, PACProblem>?
         var started: Duration = .zero
         var timer: TimerID?
-        /// Whether the script's process is being started, after ``PACTurns``, which limits the number of running
-        /// scripts, has permitted this script to run.
+        /// Whether the child process for the script is starting. ``PACTurns`` limits the number of running scripts, and
+        /// has already permitted this one.
         var isLaunching = false
         var process: Watched?
         var channel: Watched?
@@ -126,7 +126,8 @@ package final class PACEvaluation: Sendable {
         switch outcome {
         case .failure(let problem):
             end(.failure(problem))
-            // Also complete an evaluation that ended (for example by its time limit) while its process was starting.
+            // The evaluation may already have ended while its process was starting, for example because its time limit
+            // had passed. Also complete it in this case.
             finish()
         case .success(let (process, channel)):
             state.value.process = watch(process) { self.checkEnd() }
@@ -154,7 +155,7 @@ package final class PACEvaluation: Sendable {
             }
             return
         }
-        // First read the messages that the process sent before its exit.
+        // Before the exit is handled, read the messages that the process sent.
         listen()
         perform(state.value.conversation.ended())
         close(&state.value.process)
@@ -182,7 +183,7 @@ package final class PACEvaluation: Sendable {
                 if case .moved(let moved) = result { count = moved } else { count = 0 }
             }
             switch result {
-            // `checkEnd()` sets the result once the process has exited.
+            // The channel has ended. Do nothing here, because `checkEnd()` sets the result when the process has exited.
             case .moved(0), .failed: return
             case .moved: perform(state.value.conversation.received(message))
             case .wouldBlock:
@@ -224,8 +225,8 @@ package final class PACEvaluation: Sendable {
             state.value.resolution = nil
             let answer = state.value.conversation.found(state.value.found)
             guard let channel = state.value.channel else { return }
-            // The process waits for this answer and has read all earlier ones, so the socket's send buffer is empty. A
-            // send that fails or would block therefore ends the evaluation.
+            // The script process waits for this answer and has read all earlier answers. So the socket's send buffer is
+            // empty, and the send should not block. If it fails or would block, end the evaluation.
             if case .moved = answer.withUnsafeBytes({ Socket.send(channel.fd, $0) }) { return }
             end(.failure(.broken))
         }
@@ -245,8 +246,9 @@ package final class PACEvaluation: Sendable {
         }
     }
 
-    /// Lets the next waiting script run, and reports the result. Called after the process has exited or could not be
-    /// started.
+    /// Ends this script's turn, so that the next waiting script can run. Then reports the result.
+    ///
+    /// Called after the script's process has exited, or if the process could not be started.
     private func finish() {
         PACTurns.shared.giveBack()
         report()

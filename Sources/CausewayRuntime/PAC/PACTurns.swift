@@ -16,8 +16,8 @@ final class PACTurns: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// Calls `body` at once if fewer scripts than the limit run; otherwise when an earlier script has finished. The
-    /// work started by `body` must call ``giveBack()`` once.
+    /// Calls `body` as soon as fewer scripts run than the limit permits. This is at once, or after an earlier script
+    /// has finished. The work that `body` starts must call ``giveBack()`` once.
     func take(_ body: @escaping @Sendable () -> Void) {
         let isFree = state.withLock { state in
             guard state.runningCount < limit else {

@@ -22,7 +22,8 @@ final class AdvertisedTranslators: ReadinessHandler {
 
     private init() {}
 
-    /// Subscribes to router advertisements, once. If this fails, the next call tries again.
+    /// Subscribes to router advertisements. Later calls do nothing, unless the subscription has failed; then they try
+    /// again.
     func listen() {
         feed.withLock { feed in
             guard feed == nil, let socket = try? NetlinkSocket(groups: [.userOptions, .links], blocking: false),
@@ -54,15 +55,15 @@ final class AdvertisedTranslators: ReadinessHandler {
                 switch message {
                 case .translatorPrefix(let word): hasChanged = heard.heard(word, at: System.now) || hasChanged
                 case .link(let link), .linkRemoved(let link):
-                    // Discard this interface's prefixes, because the interface's next network may have different
-                    // routers.
+                    // An interface that is not running may next be on a network with other routers. So discard its
+                    // prefixes.
                     if !link.flags.isSuperset(of: [.up, .running]) { heard.forget(link.index) }
                 default: continue
                 }
             }
             return hasChanged
         }
-        // Connections waiting for a route must check the network again.
+        // Make all connections that wait for a route check the network again.
         if hasChanged { NetworkStateMonitor.shared.changed() }
     }
 }

@@ -15,8 +15,8 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
         var registration: Registration
     }
 
-    /// `turnLimit` is the maximum number of reads in a row, so that other events on the loop are not delayed. `chunk`
-    /// is the maximum number of bytes per read.
+    /// The limits for reading from the message bus. At most `turnLimit` reads follow one another, so that other events
+    /// on the loop are not delayed. Each read returns at most `chunk` bytes.
     private static var turnLimit: Int { 16 }
     private static var chunk: Int { 16 * 1024 }
 
@@ -45,7 +45,7 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
 
     func ready(for readiness: Readiness) {
         guard flush(), receive(), flush() else {
-            // Report the end of the connection to the bus. Do not report it if the watch was already cancelled.
+            // Report that the connection to the bus has ended, unless the watch was already cancelled.
             if stop() { report(nil) }
             return
         }
@@ -62,7 +62,8 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
         return true
     }
 
-    /// Reads available bytes. Returns `false` if the watch has been stopped or the connection has ended.
+    /// Reads the bytes that have arrived on the bus connection. Returns `false` if the watch was stopped or the
+    /// connection has ended.
     private func receive() -> Bool {
         var buffer = [UInt8](repeating: 0, count: Self.chunk)
         for _ in 0..<Self.turnLimit {
@@ -78,13 +79,13 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
             }
         }
         guard let (descriptor, registration) = place else { return false }
-        // Register again, so that the loop reports the remaining bytes.
+        // Bytes are left to read. Update the registration, so that the loop reports them.
         loop.update(registration, descriptor, for: .stream)
         return true
     }
 
-    /// Reports the state if it has changed. Returns `false` if the watch was stopped or the exchange with the bus has
-    /// ended.
+    /// Reports the state if it has changed since the last report. Returns `false` if the watch was stopped, or if the
+    /// message exchange with the bus has ended.
     private func hasTold() -> Bool {
         guard let status = feed.value?.client.status, feed.value?.client.end == nil else { return false }
         guard status != feed.value?.told else { return true }
@@ -93,7 +94,7 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
         return true
     }
 
-    /// Sends pending bytes as far as the socket accepts them. Returns `false` if the connection has failed.
+    /// Sends as many pending bytes as the socket accepts. Returns `false` if the connection has failed.
     private func flush() -> Bool {
         if let new = feed.value?.client.takeOutput() { feed.value?.unsent += new }
         while let unsent = feed.value?.unsent, !unsent.isEmpty, let (descriptor, registration) = place {
@@ -117,13 +118,15 @@ final class BusWatch<Client: BusClient & ~Copyable>: NetworkChangeMonitor.Watch,
 }
 
 extension NetworkStateMonitor {
-    /// Starts a watch for network managers on ``Engine/networkLoop``. Returns `nil` if there is no message bus.
-    /// `report` is called on that loop with each new set of interface information, and with `nil` when the watch has
-    /// ended.
+    /// A function that starts to watch the network managers, on ``Engine/networkLoop``. It returns `nil` if there is no
+    /// message bus.
+    ///
+    /// The loop calls `report` with each new set of interface information. When the watch has ended, it calls `report`
+    /// with `nil`.
     package typealias Managers =
         @Sendable (_ report: @escaping @Sendable (InterfaceFacts?) -> Void) -> (any NetworkChangeMonitor.Watch)?
 
-    /// A watch for network managers on the system message bus.
+    /// Watches the host's network managers over the system message bus.
     package static let systemManagers: Managers = { report in
         BusWatch(on: Engine.networkLoop, InterfaceManagers(user: System.user), report: report)
     }

@@ -11,8 +11,8 @@ package final class MultipathEndpointManager: Sendable {
     private struct State: Sendable {
         /// This object's endpoints, with the kernel's identifiers.
         var put: [MultipathEndpoint] = []
-        /// The limit for subflows per connection: its original value and the value that this object has set; `nil` if
-        /// this object has not changed the limit.
+        /// The limit on subflows per connection, before and after this object changed it; `nil` if this object has not
+        /// changed the limit.
         var limit: (before: UInt32, own: UInt32)?
         var subscription: NetworkStateMonitor.Subscription?
         var isCancelled = false
@@ -38,8 +38,8 @@ package final class MultipathEndpointManager: Sendable {
         state.withLock { $0.subscription = subscription }
     }
 
-    /// Removes the endpoints. Connections then lose their subflows from these endpoints, except for a subflow that a
-    /// connection still needs.
+    /// Removes the endpoints from the kernel. Connections then lose the subflows that begin at these endpoints. A
+    /// connection keeps such a subflow only if it still needs it.
     package func cancel() {
         let subscription = state.withLock { state -> NetworkStateMonitor.Subscription? in
             guard !state.isCancelled else { return nil }
@@ -103,8 +103,8 @@ package final class MultipathEndpointManager: Sendable {
         state.limit = (state.limit?.before ?? before, needed)
     }
 
-    /// Removes the endpoints. Ignores errors: an endpoint that cannot be removed is already gone or belongs to another
-    /// program.
+    /// Removes the endpoints from the kernel. Errors are not reported. If the kernel cannot remove an endpoint, the
+    /// endpoint is already gone or belongs to another program.
     private static func withdraw(_ state: inout State) {
         guard !state.put.isEmpty || state.limit != nil, var kernel = try? MultipathPathManager() else { return }
         for endpoint in state.put { try? kernel.remove(endpoint) }

@@ -13,7 +13,7 @@ final class NetlinkWatch: NetworkChangeMonitor.Watch, ReadinessHandler {
 
     private let loop: any EventLoop
     private let report: @Sendable (NetworkChangeMonitor.Report) -> Void
-    /// The socket and its registration; `nil` after the watch was cancelled.
+    /// The watch's socket and the socket's registration. `nil` after the watch was cancelled.
     private let feed = LockedValue<Feed?>(nil)
 
     /// Starts the watch. Every change after this initializer has returned is reported on the loop.
@@ -22,8 +22,8 @@ final class NetlinkWatch: NetworkChangeMonitor.Watch, ReadinessHandler {
     ) throws(SystemError) {
         self.loop = loop
         self.report = report
-        // Hold the lock of `feed`, because the loop's thread may report the first change at once. Without the lock,
-        // that thread could find no socket in `feed`, and the change would be lost.
+        // Hold the lock of `feed` here. Otherwise the loop's thread could report the first change before `feed`
+        // contains the socket, and the change would be lost.
         try feed.withLock { feed throws(SystemError) in
             let socket = try NetlinkSocket(groups: .all, blocking: false)
             let registration = try loop.register(socket.rawValue, for: .readable, self)
@@ -35,8 +35,8 @@ final class NetlinkWatch: NetworkChangeMonitor.Watch, ReadinessHandler {
         let word = feed.withLock { feed -> NetworkChangeMonitor.Report? in
             do {
                 guard let hasChanged = try feed?.socket.drainChanges() else { return nil }
-                // `drainChanges()` reads a limited number of changes. Register again, so that the loop reports the
-                // remaining changes.
+                // `drainChanges()` reads only a limited number of changes. Register again, so that the loop reports the
+                // remaining ones.
                 feed?.renew(on: loop)
                 return hasChanged ? .changed : nil
             } catch {
@@ -55,7 +55,7 @@ final class NetlinkWatch: NetworkChangeMonitor.Watch, ReadinessHandler {
 }
 
 extension NetworkChangeMonitor.Dependencies {
-    /// Monitors the kernel on a loop that serves no connections.
+    /// Monitors the kernel's network changes on an event loop that serves no connections.
     package static var live: Self {
         Self(
             follow: { report in try? NetlinkWatch(on: Engine.networkLoop, report: report) },

@@ -9,19 +9,18 @@ internal import CausewaySystem
 ///
 /// Safe to use from any thread. Subscribers are called one at a time on one thread, never under a lock.
 package final class NetworkChangeMonitor: Sendable {
-    /// The process's monitor. It monitors the network namespace of the thread that subscribed first.
+    /// The process's network change monitor. It monitors the network namespace of the thread that subscribed first.
     package static let shared = NetworkChangeMonitor(context: .live)
 
     /// How long changes are collected before the subscribers are called.
     package static let window: Duration = .milliseconds(20)
-    /// The pause before the next attempt if the kernel cannot be monitored, for example because no descriptors are
-    /// free.
+    /// The pause before the next try if the kernel could not be monitored. For example, no descriptor was free.
     package static let retryDelay: Duration = .seconds(1)
 
     /// The system functions that the monitor uses.
     package struct Dependencies: Sendable {
-        /// Starts monitoring the kernel. Returns `nil` if this is not possible now. Every change after this function
-        /// has returned must be reported.
+        /// Starts monitoring the kernel. Returns `nil` if the kernel cannot be monitored now. From the moment when the
+        /// function returns, every change must be reported.
         package var follow: @Sendable (_ report: @escaping @Sendable (Report) -> Void) -> (any Watch)?
         /// Calls a function once after the given time.
         package var after: @Sendable (Duration, @escaping @Sendable () -> Void) -> Void
@@ -66,8 +65,9 @@ package final class NetworkChangeMonitor: Sendable {
 
     /// Calls `body` after each burst of changes, until the subscription is cancelled or released.
     ///
-    /// Every change after this method has returned is reported. So subscribe first, then read the network state; in the
-    /// reverse order, a change between the two is missed. `body` may also be called if there is no visible change.
+    /// Every change after this method has returned is reported. So subscribe first, and then read the network state. In
+    /// the reverse order, the program can miss a change between the two steps. `body` may also be called if there is no
+    /// visible change.
     package func subscribe(_ body: @escaping @Sendable () -> Void) -> Subscription {
         let id = state.withLock { state in
             state.lastID += 1
@@ -79,8 +79,9 @@ package final class NetworkChangeMonitor: Sendable {
     }
 
     fileprivate func cancel(_ id: Subscription.ID) {
-        // Keep the removed closure and watch until the lock is released. The closure may own the last reference to a
-        // subscription. The subscription's deinit calls this method, which must not run while the lock is held.
+        // Keep the removed closure and the watch alive until the lock is released. The closure may own the last
+        // reference to a subscription, and the subscription's deinit calls this method again. That call must not happen
+        // while the lock is held.
         let (body, watch) = state.withLock { state in
             let body = state.subscribers.removeValue(forKey: id)
             guard state.subscribers.isEmpty else { return (body, nil as (any Watch)?) }
@@ -91,11 +92,12 @@ package final class NetworkChangeMonitor: Sendable {
         _ = body
     }
 
-    /// Starts monitoring the kernel if there are subscribers and no watch. Returns whether monitoring has started.
+    /// Starts to monitor the kernel's network state if there are subscribers and monitoring has not started. Returns
+    /// whether it has started now.
     ///
-    /// The system calls run under the lock. Otherwise a second call of ``subscribe(_:)`` could return before the socket
-    /// that the first call creates exists, and later changes could be missed. The system calls take some microseconds
-    /// and are necessary only for the first subscriber.
+    /// The system calls run under the lock. Otherwise a second ``subscribe(_:)`` call could return before the first
+    /// call has created the socket, and later changes could be missed. The system calls take some microseconds, and
+    /// only the first subscriber needs them.
     private func startFollowing() -> Bool {
         let (began, needsRetry) = state.withLock { state in
             guard state.watch == nil, !state.subscribers.isEmpty else { return (false, false) }
@@ -112,7 +114,7 @@ package final class NetworkChangeMonitor: Sendable {
         context.after(Self.retryDelay) { [weak self] in
             guard let self else { return }
             state.withLock { $0.isRetryScheduled = false }
-            // Report a change, because the network may have changed while there was no watch.
+            // The network was not monitored for a while and may have changed. So report a change.
             if startFollowing() { received(.changed) }
         }
     }
@@ -146,8 +148,8 @@ package final class NetworkChangeMonitor: Sendable {
             return state.subscribers.keys.sorted()
         }
         for id in ids {
-            // Look up each subscriber's closure separately: an earlier subscriber's closure may have cancelled a later
-            // subscription.
+            // Look up each subscriber's closure separately, because an earlier subscriber's closure may have cancelled
+            // a later subscription.
             let body = state.withLock { $0.subscribers[id] }
             body?()
         }

@@ -8,12 +8,12 @@ extension NetworkStateMonitor {
         var watch: (any NetworkChangeMonitor.Watch)?
         /// Identifies the current watch. Reports from earlier watches are ignored.
         var generation: UInt64 = 0
-        /// Whether to search for network managers after the next snapshot. A search is due after the first snapshot and
-        /// after changes, because a starting manager often changes the network.
+        /// Whether to search for network managers after the next network snapshot. A search is needed after the first
+        /// snapshot and after each change. The reason is that a starting manager often changes the network.
         var isSearchDue = false
         var isChangeScheduled = false
 
-        /// Clears the information. Returns the watch, if there is one; the caller must cancel it.
+        /// Clears the information from network managers. Returns the watch, if there is one. The caller must cancel it.
         mutating func forget() -> (any NetworkChangeMonitor.Watch)? {
             generation += 1
             (facts, isSearchDue) = (InterfaceFacts(), false)
@@ -21,7 +21,7 @@ extension NetworkStateMonitor {
         }
     }
 
-    /// Starts a watch for network managers, if there is none and a search is due.
+    /// Starts to watch the network managers. Does nothing if they are already watched, or if no search is due.
     func followManagers() {
         let generation = withManagers { managers -> UInt64? in
             guard managers.isSearchDue else { return nil }
@@ -33,8 +33,8 @@ extension NetworkStateMonitor {
         guard let generation else { return }
         let watch = managers { [weak self] facts in self?.managersSaid(facts, generation) }
         guard let watch else { return }
-        // While the watch was being started, the last subscriber may have cancelled its subscription. In that case the
-        // watch is not needed.
+        // The last subscriber may have cancelled its subscription while the watch was being started. In that case,
+        // cancel the watch.
         let isWanted = withManagers { managers in
             guard managers.generation == generation else { return false }
             managers.watch = watch
@@ -43,7 +43,8 @@ extension NetworkStateMonitor {
         if !isWanted { watch.cancel() }
     }
 
-    /// Stores new information from network managers. Several updates that arrive together cause only one new snapshot.
+    /// Stores new information from network managers. If several updates arrive together, only one new snapshot is
+    /// taken.
     private func managersSaid(_ facts: InterfaceFacts?, _ generation: UInt64) {
         let mustSchedule = withManagers { managers in
             guard managers.generation == generation else { return false }

@@ -16,18 +16,18 @@ package final class NetworkStateMonitor: Sendable {
 
     private struct Subscriber: Sendable {
         let body: Body
-        /// The latest model reported to the subscriber.
+        /// The latest model that was passed to this subscriber.
         var told: NetworkModel?
     }
 
     private struct State: Sendable {
-        /// The latest model; `nil` while there are no subscribers.
+        /// The latest network model; `nil` while there are no subscribers.
         var model: NetworkModel?
         var subscribers: [UInt64: Subscriber] = [:]
         var lastID: UInt64 = 0
         var changes: NetworkChangeMonitor.Subscription?
         var isLookPending = false
-        /// The minimum time before the next snapshot, so that snapshots do not use too much CPU time.
+        /// The minimum pause before the next snapshot. It limits the CPU time for snapshots.
         var rest = Duration.zero
         var managers = ManagerState()
     }
@@ -45,10 +45,10 @@ package final class NetworkStateMonitor: Sendable {
     private var loop: any EventLoop { Engine.networkLoop }
 
     /// - Parameters:
-    ///   - changes: Reports when to take a new snapshot.
+    ///   - changes: Reports when to take a new snapshot of the network.
     ///   - managers: Starts a watch for network managers, which know more about interfaces than the kernel.
-    ///   - look: Takes a snapshot, given the previous model and the managers' information; returns `nil` if the kernel
-    ///     cannot be queried.
+    ///   - look: Takes a snapshot. Its arguments are the previous model and the managers' information. Returns `nil` if
+    ///     the kernel cannot be queried.
     package init(
         changes: NetworkChangeMonitor, managers: @escaping Managers = { _ in nil },
         look: @escaping @Sendable (NetworkModel?, InterfaceFacts) -> NetworkModel?
@@ -58,7 +58,7 @@ package final class NetworkStateMonitor: Sendable {
         self.look = look
     }
 
-    /// The current model while there are subscribers; otherwise `nil`.
+    /// The current network model. `nil` if there are no subscribers.
     package var followed: NetworkModel? { state.withLock { $0.model } }
 
     /// The current model. If there are no subscribers, reading this property takes a snapshot, which blocks for some
@@ -79,10 +79,10 @@ package final class NetworkStateMonitor: Sendable {
         return subscription
     }
 
-    /// Runs a block on the loop later, never inside a call to a subscriber.
+    /// Schedules a closure on the loop. It runs later, not during a call to a subscriber.
     package func perform(_ body: @escaping @Sendable () -> Void) { loop.execute(body) }
 
-    /// Subscribes to changes before the first snapshot, so that no later change is missed.
+    /// Subscribes to network changes before it takes the first snapshot, so that no later change is missed.
     private func begin() {
         let subscription = changes.subscribe { [weak self] in self?.changed(mayBringManagers: true) }
         let unwanted = state.withLock { state -> NetworkChangeMonitor.Subscription? in
@@ -95,9 +95,10 @@ package final class NetworkStateMonitor: Sendable {
     }
 
     fileprivate func cancel(_ id: UInt64) {
-        // Keep the removed closure and the other removed objects until the lock is released. The closure may own the
-        // last reference to a subscription. The subscription's deinit calls this method, which must not run while the
-        // lock is held.
+        // Keep the removed closure and the other removed objects until the lock is released.
+        //
+        // The closure may own the last reference to another subscription. That subscription's `deinit` calls this
+        // method, and must not do so while the lock is held.
         let (body, changes, model, managers) = state.withLock { state in
             let body = state.subscribers.removeValue(forKey: id)
             guard state.subscribers.isEmpty else {
@@ -150,7 +151,7 @@ package final class NetworkStateMonitor: Sendable {
             state.isLookPending = false
             return (state.model, state.managers.facts)
         }
-        // Search for network managers after the snapshot, so that the search does not delay the snapshot.
+        // Search for network managers when the snapshot is complete. An earlier search would delay the snapshot.
         defer { followManagers() }
         let start = System.now
         guard let model = look(last, facts) else {
@@ -171,8 +172,8 @@ package final class NetworkStateMonitor: Sendable {
 
     /// Reports the current model to one subscriber.
     private func tell(_ id: UInt64) {
-        // Look up each subscriber's closure separately: an earlier subscriber's closure may have cancelled a later
-        // subscription.
+        // Look up the closure here, directly before the call. The closure of an earlier subscriber may have cancelled
+        // this subscription.
         let (body, model) = state.withLock { state -> (Body?, NetworkModel?) in
             guard let model = state.model, let subscriber = state.subscribers[id], subscriber.told !== model else {
                 return (nil, nil)
@@ -195,7 +196,8 @@ extension NetworkStateMonitor {
             self.monitor = monitor
         }
 
-        /// Ends the subscription. A call that has already begun may finish later; no other call follows.
+        /// Ends the subscription. A call to the subscriber may already be in progress, and may finish later. No other
+        /// call follows.
         package func cancel() { monitor.cancel(id) }
 
         deinit { monitor.cancel(id) }
@@ -209,8 +211,7 @@ extension NetworkModel {
     /// Reads the kernel's state and the resolver files. Returns `nil` if the kernel cannot be queried.
     ///
     /// - Parameters:
-    ///   - last: The previous model. An interface that has not changed is taken from this model, without access to the
-    ///     file system.
+    ///   - last: The previous model. Unchanged interfaces are copied from it without access to the file system.
     ///   - facts: Information from network managers.
     package static func current(after last: NetworkModel?, _ facts: InterfaceFacts = InterfaceFacts()) -> NetworkModel?
     {

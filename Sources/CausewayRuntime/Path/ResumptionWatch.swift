@@ -1,14 +1,14 @@
 internal import CausewaySystem
 
-/// Reports that the machine may have slept. The watch waits on the real-time clock, and the kernel ends that wait when
-/// the clock jumps, as it does after sleep. Until then, the watch does not wake the process.
+/// Reports that the machine may have slept. The watch waits on the real-time clock. The kernel ends this wait when the
+/// clock jumps, as it does after sleep. Until then, the watch does not wake the process.
 final class ResumptionWatch: ReadinessHandler {
     private let loop: any EventLoop
     private let descriptor: CInt
     private let registration: LoopBound<Registration?>
     private let handler: @Sendable () -> Void
 
-    /// Returns `nil` if the clock cannot be watched.
+    /// Returns `nil` if the kernel cannot report changes of the clock.
     init?(on loop: any EventLoop, _ handler: @escaping @Sendable () -> Void) {
         guard let clock = try? ClockWatch.open() else { return nil }
         self.loop = loop

@@ -7,10 +7,10 @@ internal import CausewayWire
 ///
 /// Connections do this themselves: see `Connector.translate`.
 package enum AddressTranslation {
-    /// Returns the hosts' NAT64 addresses. The result is empty if a host is reachable directly, or if the network has
-    /// no NAT64 translator.
+    /// Returns the NAT64 addresses of the hosts. The result is empty if a host is reachable directly, or if the network
+    /// has no NAT64 translator.
     ///
-    /// The translator's prefix comes from router advertisements (RFC 8781); if there are none, from DNS (RFC 7050).
+    /// The translator's prefix comes from router advertisements (RFC 8781), or from DNS if there are none (RFC 7050).
     ///
     /// Cancellation: ends the lookup; the result is empty.
     package static func addresses(for hosts: [SocketAddress]) async -> [SocketAddress] {

@@ -7,9 +7,10 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
     private struct State {
         var socket = DNSTransportSocket()
         var questionCount = 0
-        /// Whether a call that continues to read is scheduled on the loop.
+        /// Whether a call that continues reading is scheduled on the event loop.
         var isReading = false
-        /// The receive buffer. Answers are copied out of this buffer, because most answers are short.
+        /// The receive buffer. Each answer is copied into new memory, because most answers are much shorter than the
+        /// buffer.
         var buffer = [UInt8](repeating: 0, count: byteLimit)
     }
 
@@ -63,16 +64,16 @@ final class DNSDatagramTransport: DNSTransport, ReadinessHandler {
     func close() { state.value.socket.close(on: loop) }
 
     func ready(for readiness: Readiness) {
-        // A call that continues to read is already scheduled. Without this check, each report of a new datagram would
-        // schedule one more call.
+        // If a call that continues reading is already scheduled, return. Otherwise, each report of a new datagram would
+        // schedule another call.
         guard !state.value.isReading else { return }
         for _ in 0..<Self.budget {
             guard let descriptor = state.value.socket.descriptor else { return }
             switch state.value.buffer.withUnsafeMutableBytes({ Socket.receive(descriptor, into: $0) }) {
             case .moved(let count): deliver(Array(state.value.buffer[..<count]))
             case .wouldBlock: return awaitMore()
-            // A receive call can fail, for example, because the server's host has reported (with an ICMP error) that no
-            // process listens on the DNS server's port.
+            // Receiving can fail. For example, the server's host may have sent an ICMP error, because no process
+            // listens on its DNS port.
             case .failed(let code): return broke(self, code)
             }
         }

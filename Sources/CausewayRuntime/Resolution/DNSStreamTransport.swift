@@ -8,7 +8,7 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
         var socket = DNSTransportSocket()
         var isConnected = false
         var isOver = false
-        /// Whether a call that continues to read is scheduled on the loop.
+        /// Whether the event loop will call this object again, so that it continues to read.
         var isReading = false
         var outgoing: [UInt8] = []
         var incoming: [UInt8] = []
@@ -78,7 +78,7 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
                 if let registration = state.value.socket.registration { loop.await(.writable, of: registration) }
                 return
             case .failed(let code):
-                // Read answers that the server sent before the failure.
+                // First read the answers that the server sent earlier. Then report the failure.
                 read()
                 return end(code)
             }
@@ -104,8 +104,8 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
             case .failed(let code): return end(code)
             }
         }
-        // A server may send without a pause, so let the loop's other work and timers run before the next read. Queue
-        // only one call: otherwise each report of more bytes would add another call.
+        // A server may send without a pause. So let other work and timers of the loop run before the next read. Queue
+        // only one call; otherwise each report of more bytes would add another call.
         guard !state.value.isReading else { return }
         state.value.isReading = true
         loop.execute {
@@ -114,8 +114,8 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
         }
     }
 
-    /// Removes complete messages from the buffer and reports those that answer a pending query. A length precedes each
-    /// message (RFC 1035 §4.2.2). At most one incomplete message remains.
+    /// Removes complete messages from the buffer. A length precedes each message (RFC 1035 §4.2.2). Reports the
+    /// messages that answer a pending query. At most one incomplete message remains.
     private func deliver() {
         var rest = state.value.incoming[...]
         var messages: [ArraySlice<UInt8>] = []
@@ -126,8 +126,8 @@ final class DNSStreamTransport: DNSTransport, ReadinessHandler {
             rest = rest.dropFirst(count + 2)
         }
         guard !messages.isEmpty else { return }
-        // The `report` closure may send a query, and a failed send reads from the connection again. So remove the
-        // messages from the buffer before calling `report`.
+        // Remove the messages from the buffer before calling `report`. This closure may send a query, and a failed send
+        // reads from the connection again.
         state.value.incoming = Array(rest)
         for message in messages.map({ Array($0) }) {
             if let exchange = state.value.socket.exchange(answeredBy: message) { report(.received(message, exchange)) }

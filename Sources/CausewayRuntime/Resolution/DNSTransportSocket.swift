@@ -8,7 +8,7 @@ struct DNSTransportSocket {
     private(set) var registration: Registration?
     private var awaited: [UInt16: DNSClient.ExchangeID] = [:]
 
-    /// Whether no answer is pending.
+    /// Whether no exchange waits for an answer.
     var isIdle: Bool { awaited.isEmpty }
 
     mutating func open(_ socket: consuming Descriptor, _ registration: Registration) {

@@ -2,14 +2,15 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayWire
 
-/// One ``DNSClient``'s sockets. A socket is open only while an answer is pending.
+/// The sockets of one ``DNSClient``. A socket is open only while an answer is pending.
 ///
-/// Confined to its loop. A datagram socket is connected to one server, so the kernel drops datagrams from other hosts.
-/// The kernel selects a new random port for each socket, and an attacker would have to guess this port to forge an
-/// answer (RFC 5452 §9.2).
+/// Confined to its loop.
 ///
-/// Simultaneous queries to a server share a datagram socket. A second datagram socket is opened when the first has sent
-/// ``questionsPerPort`` queries. A server has at most two datagram sockets and one stream.
+/// A datagram socket is connected to one server, so the kernel drops datagrams from other hosts. The kernel selects a
+/// new random port for each socket. An attacker who wants to forge an answer must guess this port (RFC 5452 §9.2).
+///
+/// Simultaneous queries to a server share a datagram socket. After ``questionsPerPort`` queries over the first socket,
+/// a second socket is opened. A server has at most two datagram sockets and one stream.
 final class DNSTransports: Sendable {
     typealias ExchangeID = DNSClient.ExchangeID
 
@@ -58,8 +59,8 @@ final class DNSTransports: Sendable {
         do throws(SystemError) {
             try transport.send(bytes, id, exchange)
         } catch {
-            // The error may belong to an earlier query on this socket. The kernel reports an error only once, so fail
-            // all queries on the socket.
+            // The error may come from an earlier query on this socket. The kernel reports an error only once. So all
+            // queries on the socket fail.
             broke(transport, error.errno)
         }
     }
@@ -78,7 +79,7 @@ final class DNSTransports: Sendable {
         let failure: DNSFailure =
             unreachable.contains(code)
             ? .unreachable : code == Errno.connectionRefused ? .connectionRefused : .timedOut
-        // Report the failure later, after the DNS client has finished its current action.
+        // Report the failure only after the DNS client has finished its current action.
         loop.execute { [report] in report(.failed(exchange, failure)) }
     }
 
@@ -130,7 +131,7 @@ protocol DNSTransport: AnyObject, Sendable {
 }
 
 extension ResolutionScope {
-    /// Opens a socket to a server. The socket uses only interfaces that the scope permits.
+    /// Opens a socket to a DNS server. The socket uses only the interfaces that the scope permits.
     func openSocket(to server: SocketAddress, _ transport: SocketSettings.Transport) throws(SystemError) -> Descriptor {
         var settings = settings(toward: server)
         settings.transport = transport

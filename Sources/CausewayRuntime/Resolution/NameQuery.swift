@@ -5,7 +5,7 @@ internal import CausewayWire
 
 /// A name lookup's complete result in plain values, for display and for programs that do not use connections.
 package struct NameQuery: Sendable {
-    /// An address in the result. Addresses are listed in order of preference.
+    /// One address in the result. The result lists the preferred address first.
     package struct Address: Sendable {
         package var address: SocketAddress
         package var text: String
@@ -14,7 +14,7 @@ package struct NameQuery: Sendable {
         package var timeToLive: Int?
         /// The source address for packets to this address; `nil` if there is no route to it.
         package var source: String?
-        /// The rule from RFC 6724 §6 because of which this address comes before the next address.
+        /// The rule in RFC 6724 §6 that puts this address before the next address.
         package var rule: String?
     }
 
@@ -48,7 +48,7 @@ package struct NameQuery: Sendable {
     package var records: [Record] = []
     package var steps: [Step] = []
     package var failure: Failure?
-    /// Which server failed and why; `nil` if this adds no information to ``failure``.
+    /// The server that failed, and why; `nil` if this adds no information to ``failure``.
     package var detail: String?
     package var milliseconds = 0.0
     package var isAuthentic = false
@@ -101,7 +101,7 @@ package struct NameQuery: Sendable {
         return inquiry
     }
 
-    /// Adds the NAT64 addresses for an IPv4 address. Adds no address if the network has IPv4.
+    /// Adds the NAT64 addresses that represent an IPv4 address. Adds none if the network supports IPv4.
     package mutating func addTranslation(of text: String) async {
         guard let literal = Self.literal(text) else { return }
         order(await AddressTranslation.addresses(for: [literal.0]).map { ($0, nil) }, [])
@@ -115,9 +115,11 @@ package struct NameQuery: Sendable {
         }
     }
 
+    /// Sorts the addresses in the order of preference, and describes them.
+    ///
     /// - Parameters:
-    ///   - found: The addresses, each with its origin, which is `nil` for NAT64 addresses.
-    ///   - answers: The DNS answers that contain the addresses. They determine each address's time to live.
+    ///   - found: The addresses, each with its origin. The origin is `nil` for a NAT64 address.
+    ///   - answers: The DNS answers that contain the addresses. They supply each address's time to live.
     private mutating func order(_ found: [(SocketAddress, AddressOrigin?)], _ answers: [DNSAnswer]) {
         let sources = SourceAddress.toward(found.map(\.0))
         let known = zip(found, sources).compactMap { item, source -> (Destination, SocketAddress, AddressOrigin?)? in
@@ -189,7 +191,7 @@ package struct NameQuery: Sendable {
 
     /// How long to wait for answers on the link. A host that has the records answers within a second.
     private static let linkPatience: Duration = .seconds(3)
-    /// How long to wait for more answers after the first answer.
+    /// After the first answer, how long to wait for further answers.
     private static let linkGathering: Duration = .milliseconds(200)
 
     private static func linkRecords(of name: DNSName, _ type: DNSRecordType) async -> NameQuery {
@@ -247,7 +249,7 @@ package struct NameQuery: Sendable {
                 milliseconds: time / .milliseconds(1)))
     }
 
-    /// Adds a lookup's multicast DNS queries to ``steps``, the result's list of queries.
+    /// Appends the multicast DNS queries of a lookup to ``steps``, which lists all queries of the result.
     private mutating func noteLink(
         _ host: String, _ families: Set<NameLookup.Family>, _ found: [(SocketAddress, AddressOrigin?)], _ time: Duration
     ) {

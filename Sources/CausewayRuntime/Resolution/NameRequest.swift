@@ -10,7 +10,7 @@ package struct NameRequest: Sendable {
     package var families: Set<NameLookup.Family>
     /// Restricts the interfaces for queries.
     package var scope: ResolutionScope
-    /// The cache partition. Only requests with the same number share cached answers.
+    /// The number of the cache partition. Requests share cached answers only if they have the same number.
     package var partition: UInt64
     /// Whether expired answers may be used until fresh answers arrive (RFC 8767).
     package var allowsExpired: Bool
@@ -44,7 +44,8 @@ package struct ResolutionScope: Hashable, Sendable {
     /// Returns socket settings with these restrictions, for a socket to the given DNS server.
     func settings(toward server: SocketAddress) -> SocketSettings {
         var settings = SocketSettings(transport: .udp)
-        // Do not restrict the interfaces for a server on this host, because it is reachable only over loopback.
+        // A DNS server on this host is reachable only over loopback. For such a server, do not apply the interface
+        // restrictions.
         guard !server.isLoopback else { return settings }
         settings.requiredInterface = required
         settings.requiredInterfaceType = requiredType
@@ -82,12 +83,12 @@ extension SocketAddress {
     }
 }
 
-/// A lookup event. No event follows `ended`.
+/// An event in a name lookup. The event `ended` is always the final event.
 package enum NameEvent: Sendable {
     case found([SocketAddress], NameLookup.Family, AddressOrigin)
-    /// No more addresses of this family will follow.
+    /// All addresses of this family have been reported.
     case settled(NameLookup.Family)
-    /// A query was answered. This event is only for reports about the lookup's history.
+    /// A DNS query was answered. This event only serves reports about the history of the lookup.
     case answered(DNSRecordType, DNSAnswer, AddressOrigin)
     case ended(NameProblem?)
 }
@@ -137,7 +138,7 @@ package struct SystemNameResolver: NameResolver {
 }
 
 extension NameProblem {
-    /// The failure with a dns_sd error code, because programs compare failures with these codes.
+    /// This problem as a failure with a dns_sd error code. Programs compare failures with these codes.
     package var failure: Failure {
         switch self {
         case .notFound: Failure(.dns, -65_554)

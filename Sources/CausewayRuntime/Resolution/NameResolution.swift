@@ -3,13 +3,13 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import CausewayWire
 
-/// Runs one ``NameLookup``. Confined to the resolver's loop, except ``cancel()``.
+/// Runs one ``NameLookup``. All members except ``cancel()`` are confined to the resolver's loop.
 final class NameResolution: NameResolving {
     private struct State {
         /// The lookup; `nil` before the host's files have been read.
         var lookup: NameLookup?
         var report: (@Sendable (NameEvent) -> Void)?
-        /// The pending queries, each with a closure to cancel it.
+        /// The queries that are still running. Each has a closure that cancels the query.
         var questions: [(name: DNSName, type: DNSRecordType, cancel: @Sendable () -> Void)] = []
         var link: ServiceResolution?
     }
@@ -38,8 +38,7 @@ final class NameResolution: NameResolving {
     }
 
     private func change(_ event: (inout NameLookup) -> [NameLookup.Action]) {
-        // A multicast DNS answer may arrive while the lookup is being cancelled. After the cancellation, such an answer
-        // must not start another query.
+        // A multicast DNS answer may still arrive after the cancellation. It must not start another query.
         guard state.value.report != nil, var lookup = state.value.lookup.take() else { return }
         let actions = event(&lookup)
         state.value.lookup = lookup
@@ -74,8 +73,8 @@ final class NameResolution: NameResolving {
 
     private func answered(_ name: DNSName, _ type: DNSRecordType, _ answer: DNSAnswer, _ origin: AddressOrigin) {
         guard state.value.report != nil else { return }
-        // Keep the query in the list if the answer was an expired one from the cache: the query for a fresh answer is
-        // still pending.
+        // An answer that comes from the cache may have expired. In that case, keep the query in the list, because the
+        // query for a fresh answer is still pending.
         if origin != .expiredCache { state.value.questions.removeAll { $0.type == type && $0.name == name } }
         report(.answered(type, answer, origin))
         change { $0.answered(name, type, with: answer, from: origin) }

@@ -3,9 +3,9 @@ internal import CausewaySystem
 internal import CausewayWire
 
 extension ResolverEngine {
-    /// Queries DNS or the cache.
+    /// Returns the answer to a question, from the cache or from a DNS query.
     ///
-    /// - Parameter servers: The servers to query instead of the host's own. Their answers are not cached.
+    /// - Parameter servers: The servers to query instead of the host's own servers. Their answers are not cached.
     /// - Returns: `nil` if the task was cancelled before the answer arrived.
     ///
     /// Cancellation: cancels the query.
@@ -32,7 +32,7 @@ extension ResolverEngine {
     }
 }
 
-/// A task's query. It ends exactly once, with an answer or because the task is cancelled.
+/// A DNS query that a task waits for. It ends exactly once: with an answer, or because the task is cancelled.
 private final class WaitingQuestion: Sendable {
     typealias Answer = (answer: DNSAnswer, origin: AddressOrigin)
 
@@ -55,7 +55,7 @@ private final class WaitingQuestion: Sendable {
         return mustAsk
     }
 
-    /// Stores the closure that cancels the query, and calls it at once if the query has already ended.
+    /// Stores the closure that cancels the query. If the query has already ended, calls the closure at once.
     func asked(_ cancel: (@Sendable () -> Void)?) {
         let isUnwanted = state.withLock { state in
             if !state.hasEnded { state.cancel = cancel }
@@ -64,7 +64,7 @@ private final class WaitingQuestion: Sendable {
         if isUnwanted { cancel?() }
     }
 
-    /// - Parameter answer: `nil` if the task was cancelled.
+    /// - Parameter answer: The answer; `nil` if the task was cancelled.
     func end(_ answer: Answer?) {
         let (continuation, cancel) = state.withLock { state in
             state.hasEnded = true

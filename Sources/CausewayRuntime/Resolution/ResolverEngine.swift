@@ -10,7 +10,7 @@ package import CausewayWire
 package final class ResolverEngine: Sendable {
     package static let shared = ResolverEngine(on: Engine.loops[0]) { NetworkStateMonitor.shared.nameServersChanged() }
 
-    /// A DNS client and its sockets, for queries with the same restrictions.
+    /// A DNS client and its sockets. All its queries have the same restrictions, such as the interface.
     private struct Channel: ~Copyable {
         var client: DNSClient
         var transports: DNSTransports?
@@ -22,8 +22,8 @@ package final class ResolverEngine: Sendable {
 
     private final class ChannelBox: Sendable {
         let channel: LoopBound<Channel>
-        /// The number by which the cache identifies this scope (a set of interface restrictions); 0 for the scope
-        /// without restrictions.
+        /// The cache's number for this scope, which is a set of interface restrictions. It is 0 for the scope without
+        /// restrictions.
         let number: UInt64
 
         init(_ channel: LoopBound<Channel>, number: UInt64) {
@@ -37,8 +37,8 @@ package final class ResolverEngine: Sendable {
         /// The DNS client and sockets for queries without restrictions, which are the most common queries.
         var usual: ChannelBox?
         var lastScope: UInt64 = 0
-        /// The DNS servers that this host queries, and the servers that answer; the two differ if a local forwarder
-        /// passes the queries on. `nil` before the host's resolver files have been read.
+        /// Two lists: the DNS servers that this host queries, and the DNS servers that answer these queries. The lists
+        /// differ if a local forwarder passes the queries on. `nil` before the host's resolver files have been read.
         var servers: (queried: [DNSServer], answering: [InternetAddress])?
     }
 
@@ -74,16 +74,17 @@ package final class ResolverEngine: Sendable {
 
     // MARK: On any thread
 
-    /// Returns a name's complete result if no query is necessary; otherwise `nil`.
+    /// Returns the complete result for a name if no query is necessary; otherwise `nil`.
     ///
-    /// - Parameter mayRead: Whether to read the host's files on the caller's thread if their content is unknown. Such a
-    ///   call may block, so on an event loop, pass `false`. If the content is then unknown, the result is `nil`.
+    /// - Parameter mayRead: Whether this call may read the host's files if their content is not known yet. The read can
+    ///   block, so pass `false` on an event loop. If the content is unknown and the call may not read, the result is
+    ///   `nil`.
     package func known(_ request: NameRequest, mayRead: Bool = false) -> [NameEvent]? {
         // Return `nil` for a request with interface restrictions. Such a request has its own cache entries, and its
         // restrictions may exclude every DNS server.
         guard request.scope.isUnlimited else { return nil }
         follow()
-        // Even the addresses of `localhost` depend on the hosts file, so no name is known before that file was read.
+        // Read the hosts file first, because even the addresses for `localhost` depend on it.
         guard let settings = mayRead ? self.settings.readNow() : self.settings.current else { return nil }
         var lookup = NameLookup(request.name, families: request.families, in: settings.context)
         var events: [NameEvent] = []
@@ -128,7 +129,7 @@ package final class ResolverEngine: Sendable {
         }
     }
 
-    /// Deletes a cache partition.
+    /// Deletes all cached answers of one cache partition.
     package func forget(partition: UInt64) {
         cache.withLock { $0.removeAll(partition: partition) }
     }
@@ -139,7 +140,8 @@ package final class ResolverEngine: Sendable {
         return cache.withLock { $0.find(key, at: now)?.answer }
     }
 
-    /// Calls `body` on the loop when the host's files have been read. Call the `question` methods below only in `body`.
+    /// Calls `body` on the loop as soon as the host's files have been read. The `question` methods below may be called
+    /// only from `body`.
     func withSettings(_ body: @escaping @Sendable (ResolverSettings.Value) -> Void) {
         follow()
         loop.execute { self.settings.whenRead(on: self.loop, body) }
@@ -170,14 +172,15 @@ package final class ResolverEngine: Sendable {
 
     // MARK: On the loop
 
-    /// Queries the given servers; the answer is not cached. Returns a closure that cancels the query.
+    /// Queries the given servers without caching the answer. Returns a closure that cancels the query.
     func question(
         _ name: DNSName, _ type: DNSRecordType, to servers: [DNSServer], _ scope: ResolutionScope,
         _ completion: @escaping @Sendable (DNSAnswer, AddressOrigin) -> Void
     ) -> @Sendable () -> Void {
         let box = makeChannel(servers, settings.latest.context.configuration.options, scope)
         let id = ask(name, type, box) { answer in
-            // Retain the DNS client with its sockets (`box`), because the sockets must stay open until the query ends.
+            // The closure retains `box`, which holds the DNS client and the client's sockets. The sockets must stay
+            // open until the query ends.
             withExtendedLifetime(box) { completion(answer, .query(answer.carrier ?? .udp)) }
         }
         return {
@@ -188,8 +191,8 @@ package final class ResolverEngine: Sendable {
         }
     }
 
-    /// Queries DNS or the cache for a lookup. Returns a closure that cancels the query; `nil` if the cache has answered
-    /// at once.
+    /// Asks the cache or DNS for the records that a lookup needs. Returns a closure that cancels the query. `nil` if
+    /// the cache has already answered.
     func question(
         _ name: DNSName, _ type: DNSRecordType, _ scope: ResolutionScope, _ partition: UInt64,
         allowingExpired: Bool = false, _ completion: @escaping @Sendable (DNSAnswer, AddressOrigin) -> Void
@@ -244,7 +247,8 @@ package final class ResolverEngine: Sendable {
 
     private func schedule(_ box: ChannelBox) {
         let deadline = box.channel.value.client.deadline
-        // A timer that fires too early is harmless, so keep an earlier timer when a query ends.
+        // When a query ends, the deadline may become later. Keep the earlier timer in that case, because an early call
+        // does no harm.
         if let armed = box.channel.value.deadline, let deadline, armed <= deadline { return }
         guard deadline != box.channel.value.deadline else { return }
         if let timer = box.channel.value.timer.take() { loop.cancel(timer) }
@@ -260,8 +264,8 @@ package final class ResolverEngine: Sendable {
 
     // MARK: Channels
 
-    /// If this many DNS clients exist (one for each set of interface restrictions), unused clients are removed before
-    /// another client is created.
+    /// The number of DNS clients at which unused clients are removed, before another client is created. There is one
+    /// client for each set of interface restrictions.
     private static let channelLimit = 64
 
     private func channel(for scope: ResolutionScope) -> ChannelBox {

@@ -4,9 +4,9 @@ internal import CausewayTypes
 internal import CausewayWire
 internal import Dispatch
 
-/// The host's resolver files. The files are read on first use, and again after each change.
+/// The settings from the host's resolver files. Reads the files on first use, and again after each change.
 ///
-/// Reading a file may block on the disk, so an event loop never reads: it uses ``current``, or waits with
+/// Reading a file may block on the disk. So an event loop never reads a file. It uses ``current``, or waits with
 /// ``whenRead(on:_:)``. Safe to use from any thread.
 final class ResolverSettings: Sendable {
     struct Value: Sendable {
@@ -18,11 +18,11 @@ final class ResolverSettings: Sendable {
     }
 
     private enum Phase {
-        /// The first reading is not complete. The closures are called after that reading.
+        /// The files have not been read completely yet. The closures are called when the reading is complete.
         case unread([@Sendable (Value) -> Void])
-        /// The files are watched, so the value is current.
+        /// The files are watched for changes. So this value is always current.
         case watched(Value)
-        /// The files cannot be watched. The value is the latest value read.
+        /// The files cannot be watched for changes. The stored value is the result of the latest read.
         case unwatched(Value)
 
         /// The latest value read; the defaults before the first reading.
@@ -38,7 +38,7 @@ final class ResolverSettings: Sendable {
     private let phase = LockedValue(Phase.unread([]))
     /// Called on the loop each time the files have been read.
     private let changed = LockedValue<(@Sendable () -> Void)?>(nil)
-    /// Runs all readings, one after the other.
+    /// The queue on which the resolver files are read. Only one read runs at a time.
     let queue = DispatchQueue(label: "causeway.resolver-files", target: .global())
 
     private let port: UInt16
@@ -62,7 +62,7 @@ final class ResolverSettings: Sendable {
         let (known, mustRead) = phase.withLock { phase -> (Value?, Bool) in
             switch phase {
             case .unread(var waiting):
-                // Remove the array from `phase` first, so that `append` does not copy it.
+                // Take the array out of `phase` before it is changed. Otherwise, `append` would copy it.
                 phase = .unread([])
                 waiting.append(body)
                 phase = .unread(waiting)
@@ -109,8 +109,8 @@ final class ResolverSettings: Sendable {
     }
 
     private func follow(on loop: any EventLoop, after old: ConfigurationFeed?) {
-        // Wait, because programs often write a file in several steps. Use the loop's timer: a Dispatch timer needs
-        // descriptors, and Dispatch ends the process if there are none.
+        // Wait before reading, because programs often write a file in several steps. Use the loop's timer for this
+        // wait. A Dispatch timer needs descriptors, and Dispatch ends the process if there are none.
         waiting(old == nil ? .zero : Self.gathering, on: loop) { [self] in
             // Start the watch before reading the files, so that no later change is missed. Create a new watch each
             // time, because a path may be a link that now leads to another file.
@@ -130,7 +130,7 @@ final class ResolverSettings: Sendable {
         }
     }
 
-    /// Stores the settings. Returns the closures that wait for the settings.
+    /// Stores the settings. Returns the closures that were waiting for them.
     private func adopt(_ value: Value, isWatched: Bool) -> [@Sendable (Value) -> Void] {
         phase.withLock { phase in
             defer { phase = isWatched ? .watched(value) : .unwatched(value) }

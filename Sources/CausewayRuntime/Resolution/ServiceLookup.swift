@@ -11,7 +11,7 @@ package final class ServiceLookup: Sendable {
         var locations = Locations()
         var told = Place()
         var questions: [RecordQuestion] = []
-        /// The queries for addresses, by interface index. The index is 0 for queries that are not limited to an
+        /// The address queries for each interface index. The key 0 is for queries that are not limited to one
         /// interface.
         var addressQuestions: [Int: [RecordQuestion]] = [:]
         var timers: [TimerID] = []
@@ -19,8 +19,8 @@ package final class ServiceLookup: Sendable {
         var hasEnded = false
     }
 
-    /// How long changes of a location are collected before they are reported, mainly so that addresses of both families
-    /// are reported together (RFC 8305 §3).
+    /// How long the lookup collects changes of a location before it reports them. The main purpose is to report IPv4
+    /// and IPv6 addresses together (RFC 8305 §3).
     private static let gathering: Duration = .milliseconds(50)
 
     private let instance: DNSName
@@ -115,7 +115,8 @@ package final class ServiceLookup: Sendable {
         gather()
     }
 
-    /// Reports changes. For a location, first waits briefly, so that changes in quick succession are reported together.
+    /// Reports changes. A report about a location first waits briefly, so that changes in quick succession are reported
+    /// together.
     private func gather() {
         guard wish == .place else { return tell() }
         let isFirst = state.withLock { state in

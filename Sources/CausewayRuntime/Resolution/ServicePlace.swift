@@ -3,7 +3,7 @@ internal import CausewayTypes
 package import CausewayWire
 
 extension ServiceLookup {
-    /// A service's location and TXT record, as far as they are known.
+    /// A service's host, port, addresses and TXT record, as far as they are known.
     package struct Place: Sendable, Equatable {
         package var host: DNSName?
         package var port: UInt16 = 0
@@ -17,13 +17,13 @@ extension ServiceLookup {
     /// Several links may lead to the service. Each link has its own records: if a link goes down, the service still has
     /// locations on the others, and a link-local address is valid on its link only.
     struct Locations: Sendable {
-        /// How to continue the pending queries for addresses of the service's host on one link, after a record has
-        /// changed.
+        /// What to do with the pending address queries on one link after a record of the service has changed on this
+        /// link.
         enum Step: Equatable {
             case keep
             case stop
-            /// Stop the pending queries, and query the addresses of the host with this name, to which the service now
-            /// refers.
+            /// The service's host has changed. Stop the pending address queries, and query the addresses of the new
+            /// host, whose name is the value.
             case ask(DNSName)
         }
 
@@ -31,8 +31,8 @@ extension ServiceLookup {
             let port: UInt16
             let host: DNSName
 
-            /// Returns `nil` if the record is not an SRV record, or if its target is the root domain, which means that
-            /// the service does not exist (RFC 2782).
+            /// Creates the value from an SRV record. Returns `nil` if the record has another type, or if its target is
+            /// the root domain. A root target means that the service does not exist (RFC 2782).
             init?(_ record: DNSRecord) {
                 guard case .service(_, _, let port, let host) = record.data, host != .root else { return nil }
                 self.port = port
@@ -41,12 +41,13 @@ extension ServiceLookup {
         }
 
         private struct Location: Sendable {
-            /// The link's interface; `nil` for records from DNS servers.
+            /// The interface of the link on which the records arrived. `nil` for records from DNS servers.
             let interface: NWInterface?
-            /// The SRV records in the order in which they arrived. The last record is used: while a service changes, a
-            /// link has both the old record and the new record.
+            /// The SRV records in order of arrival. The last record is used: while a service changes, a link has both
+            /// the old and the new record.
             var services: [Service] = []
-            /// The received addresses, without the service's port, so that they can be compared with removed records.
+            /// The received addresses. They do not contain the service's port, so that they can be compared with
+            /// removed records.
             var addresses: [SocketAddress] = []
         }
 
@@ -56,14 +57,14 @@ extension ServiceLookup {
         private static let addressLimit = 256
 
         private(set) var place = Place()
-        /// The service's locations, at most one for each link, in the order in which they were found. A location
-        /// without SRV records is removed.
+        /// The service's locations in the order of discovery, at most one for each link. A location without SRV records
+        /// is removed.
         private var locations: [Location] = []
 
         mutating func heard(_ changes: RecordChanges) -> Step {
             let before = host(on: changes.interface)
-            // Add new records before removing old records. If one message replaces a location's only record by another,
-            // the location must not be removed in between.
+            // Add new records before removing old records. If one message replaces a location's only record, the
+            // location must not be removed in between.
             for record in changes.added { add(serviceOf: record, on: changes.interface) }
             for record in changes.removed { remove(serviceOf: record, on: changes.interface) }
             let after = host(on: changes.interface)
@@ -126,17 +127,19 @@ extension ServiceLookup {
             }
         }
 
-        /// Returns the interface of the location that owns an address found on `interface`. This is `interface` itself
-        /// if there is a location on it. Otherwise it is `nil`, for the location found in DNS, because its host can
-        /// have addresses that are found on the links.
+        /// Returns the interface of the location to which an address belongs. The address was found on `interface`.
+        ///
+        /// If the service has a location on `interface`, the result is `interface`. Otherwise the result is `nil`,
+        /// which stands for the location found in DNS. The host of that location can also have addresses that are found
+        /// on the links.
         private func owner(of interface: NWInterface?) -> NWInterface? {
             locations.contains { $0.interface == interface } ? interface : nil
         }
 
         // MARK: The place
 
-        /// Updates ``place``, which is reported as the service's location. Uses the first location that has addresses
-        /// or, if none has, the first location. If there is no location, keeps the latest host and port.
+        /// Updates ``place``, the location reported to the program. Uses the first location that has addresses. If none
+        /// has, uses the first location. If there is no location, keeps the latest host and port.
         private mutating func update() {
             place.addresses = []
             guard let best = locations.first(where: { !$0.addresses.isEmpty }) ?? locations.first,
@@ -146,7 +149,7 @@ extension ServiceLookup {
             var known: Set<SocketAddress> = []
             for location in locations {
                 guard let other = location.services.last, other.host == service.host else { continue }
-                // Set the port only now, because it may arrive after the addresses.
+                // Add the port to the addresses here and not earlier, because it may arrive after the addresses.
                 let addresses = location.addresses.map { $0.withPort(other.port) }
                 place.addresses += addresses.filter { known.insert($0).inserted }
             }

@@ -19,7 +19,7 @@ final class WideAreaResolution: NameResolving {
         var completion: ServiceResolution.Completion?
         var targets: [Target] = []
         var problem: NameProblem?
-        /// The closures that cancel the queries. They have no effect on queries that were already answered.
+        /// The closures that cancel the DNS queries. Calling one after its query was answered does nothing.
         var questions: [@Sendable () -> Void] = []
     }
 
@@ -64,7 +64,7 @@ final class WideAreaResolution: NameResolving {
 
     private func located(_ answer: DNSAnswer) {
         if case .failed(let failure) = answer.finding { state.value.problem = NameProblem(failure) }
-        // Link-local names must not be sent to DNS servers.
+        // Leave out link-local names. They must not be sent to DNS servers.
         let services = answer.records.compactMap { ServiceTarget($0) }.filter { !$0.host.isOfLink }
         var random = SystemRandomNumberGenerator()
         state.value.targets = ServiceTarget.ordered(services, using: &random).prefix(Self.hostLimit)
@@ -95,8 +95,8 @@ final class WideAreaResolution: NameResolving {
 }
 
 extension ServiceResolution: NameResolving {
-    /// Resolves a service instance on the link or in a unicast domain. The completion handler is called once, unless
-    /// the resolution is cancelled first.
+    /// Resolves a service instance on the link or in a unicast domain. The completion handler is called once, or not at
+    /// all if the resolution is cancelled first.
     static func find(
         _ instance: DNSName, on interfaceIndex: Int?, _ completion: @escaping Completion
     ) -> any NameResolving {

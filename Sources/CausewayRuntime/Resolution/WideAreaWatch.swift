@@ -14,10 +14,10 @@ final class WideAreaWatch: Sendable {
         var hasEnded = false
     }
 
-    /// The shortest and longest pause between two queries, in seconds. Between these limits, the pause is equal to the
-    /// records' shortest time to live.
+    /// The limits for the pause between two queries, in seconds. Within these limits, the pause is the shortest time to
+    /// live among the records.
     private static let pauses: ClosedRange<Int64> = 10...3_600
-    /// The pause before the next query if there are no records.
+    /// The pause before the next query if the latest answer contained no records.
     private static let usualPause: Duration = .seconds(60)
     /// The pause before the next query if no server has answered.
     private static let retryPause: Duration = .seconds(10)
@@ -68,7 +68,7 @@ final class WideAreaWatch: Sendable {
             let minimum = Int64(records.map(\.timeToLive).min() ?? 60)
             adopt(records)
             wait(.seconds(min(max(minimum, Self.pauses.lowerBound), Self.pauses.upperBound)))
-        // A negative answer counts as an answer too: the name has no records.
+        // A negative response also counts as an answer. It means that the name has no records.
         case .noSuchName, .noSuchRecord:
             adopt([])
             wait(Self.usualPause)
@@ -83,7 +83,7 @@ final class WideAreaWatch: Sendable {
     }
 
     private func adopt(_ answered: [DNSRecord]) {
-        // Compare records without their time to live, because caching servers count it down.
+        // Leave the time to live out of the comparison, because caching servers count it down.
         let records = Set(answered.map { DNSRecord($0.name, $0.type, timeToLive: 0, $0.data) })
         let (changes, hasRecovered) = state.withLock { state -> (RecordChanges?, Bool) in
             guard !state.hasEnded else { return (nil, false) }

@@ -1,10 +1,10 @@
 package import CausewaySystem
 
 extension SocketSettings {
-    /// Opens a socket and applies these settings, except for the local address.
+    /// Opens a socket and applies these settings to it, except the local address.
     ///
-    /// Fails if an option that the program relies on, such as the required interface, cannot be set. Tuning options,
-    /// which not all kernels support, are set if possible.
+    /// Fails if an option that the program relies on cannot be set, such as the required interface. Not all kernels
+    /// support the tuning options, so these are set only if possible.
     package func openSocket(_ family: SocketAddress.Family) throws(SystemError) -> Descriptor {
         let isDatagram = transport == .udp
         let wantsMultipath = tcp.isMultipath && !isDatagram && family != .unix
@@ -27,8 +27,8 @@ extension SocketSettings {
     package func configure(_ fd: CInt, _ family: SocketAddress.Family) throws(SystemError) {
         guard family != .unix else { return }
         if let requiredInterface { try Socket.bindToInterface(named: requiredInterface.name, fd) }
-        // The kernel's option IPV6_MTU has no effect on TCP. So limit the segment size instead, to the minimum MTU less
-        // 60 bytes for headers (RFC 9293 §3.7.1).
+        // For TCP, the kernel does not apply its option IPV6_MTU. So limit the segment size instead. The limit is the
+        // minimum MTU minus 60 bytes for headers (RFC 9293 §3.7.1).
         if transport == .tcp, ip.useMinimumMTU, family == .ipv6, tcp.maximumSegmentSize == 0 {
             try? Socket.set(.maximumSegment, to: 1_220, on: fd)
         }
@@ -36,13 +36,16 @@ extension SocketSettings {
         ip.configure(fd, family)
     }
 
-    /// The receive buffer's size in bytes. The kernel doubles the value to account for its own headers. The buffer
-    /// holds 7,000 datagrams with 1,200 bytes each: a third of a second at 20,000 datagrams per second.
+    /// The size of the receive buffer in bytes. The kernel doubles the value, because it also stores its own headers
+    /// there.
+    ///
+    /// The buffer holds 7,000 datagrams of 1,200 bytes each. At 20,000 datagrams per second, this is a third of a
+    /// second.
     package static let datagramReceiveBuffer = 8 << 20
 
     private func configureDatagrams(_ fd: CInt, _ family: SocketAddress.Family) {
-        // A buffer with the default size holds about a hundred datagrams. A fast peer can send more than that before
-        // the program's thread runs again, so use a larger buffer.
+        // A receive buffer of the default size holds about a hundred datagrams. A fast peer can send more than that
+        // before the program's thread runs again, so use a larger buffer.
         if (try? Socket.set(.forcedReceiveBuffer, to: Self.datagramReceiveBuffer, on: fd)) == nil {
             try? Socket.set(.receiveBuffer, to: Self.datagramReceiveBuffer, on: fd)
         }
@@ -59,8 +62,8 @@ extension SocketSettings {
         }
     }
 
-    /// Binds an outgoing socket before it connects, if a local address is set or if other sockets must be able to share
-    /// this socket's port.
+    /// Binds an outgoing socket before it connects. This is needed if a local address is set, or if other sockets must
+    /// be able to share this socket's port.
     package func bindLocal(_ fd: CInt, _ family: SocketAddress.Family) throws(SystemError) {
         if reuseLocalAddress, family != .unix {
             try Socket.set(.reuseAddress, to: 1, on: fd)
@@ -95,7 +98,7 @@ extension SocketSettings.TCP {
             if keepalive.count > 0 { set(.keepaliveCount, keepalive.count) }
         }
         if maximumSegmentSize > 0 { set(.maximumSegment, maximumSegmentSize) }
-        // The kernel has one timer (TCP_USER_TIMEOUT) for unacknowledged data and for closed windows. So use the
+        // The kernel has only one timer (TCP_USER_TIMEOUT) for unacknowledged data and for closed windows. Use the
         // shorter of the two time limits for both.
         let limits = [dropTimeSeconds, persistTimeoutSeconds].filter { $0 > 0 }
         if let limit = limits.min() { set(.userTimeout, min(limit, Int(CInt.max) / 1_000) * 1_000) }

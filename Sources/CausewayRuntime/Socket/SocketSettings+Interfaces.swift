@@ -13,8 +13,8 @@ extension SocketSettings {
         constraints.prohibitedTypes = prohibitedInterfaceTypes
         constraints.prohibitsExpensive = prohibitsExpensive
         constraints.prohibitsConstrained = prohibitsConstrained
-        // Exclude ultra-constrained interfaces only if this host has any. Otherwise the exclusion has no effect, but
-        // the network state would have to be read.
+        // Exclude ultra-constrained interfaces only if this host has such interfaces. If it has none, the exclusion
+        // would change nothing, but it would require a read of the network state.
         constraints.allowsUltraConstrained =
             allowsUltraConstrained || !InterfaceOverrides.current.hasUltraConstrained
         switch ip.version {
@@ -52,9 +52,10 @@ extension SocketSettings {
         return best.map { $0.isKernelChoice ? 0 : $0.interface.index }
     }
 
-    /// Returns the interface to which an attempt must be bound; `nil` if the kernel's own choice of interface is right.
+    /// Returns the interface to which the connection attempt's socket must be bound. Returns `nil` if the kernel may
+    /// choose.
     ///
-    /// Reads the network state only if the settings exclude interfaces. If they exclude none, uses the network state
+    /// If the settings exclude interfaces, this function reads the network state. Otherwise it uses the network state
     /// only if it is already monitored.
     ///
     /// - Throws: `ENETDOWN` if the settings exclude all suitable interfaces.
@@ -65,8 +66,8 @@ extension SocketSettings {
             let model = mayFail ? NetworkStateMonitor.shared.model : NetworkStateMonitor.shared.followed
         else { return nil }
         guard let best = ways(toward: address, in: model).first else {
-            // No interface is known to reach the address. If the settings exclude no interface, do not throw an error
-            // here: the kernel reports the cause when the socket connects.
+            // No interface is known to reach the address. If the settings exclude no interface, return without an
+            // error: the kernel reports the cause when the socket connects.
             guard mayFail else { return nil }
             throw SystemError(errno: Errno.networkDown, call: "connect")
         }

@@ -24,7 +24,7 @@ package struct SocketSettings: Equatable, Sendable {
         package var noPush = false
         package var keepalive: Keepalive?
         package var maximumSegmentSize = 0
-        /// The handshake's time limit; 0 for the kernel's default.
+        /// The time limit for the TCP handshake in seconds; 0 for the kernel's default.
         package var connectionTimeoutSeconds = 0
         /// How long a peer may keep its window closed; 0 for the kernel's default.
         package var persistTimeoutSeconds = 0
@@ -71,8 +71,8 @@ package struct SocketSettings: Equatable, Sendable {
     /// Whether the first content may be sent before the TCP handshake ends. This content may arrive more than once, so
     /// it must be safe to replay.
     package var allowsFastOpen = false
-    /// Whether the protocol above TCP sends first. In that case, connect(2) need not send the SYN, because the first
-    /// write can send it together with content (RFC 7413 §4).
+    /// Whether the protocol above TCP sends first. If so, connect(2) need not send the SYN. The first write can then
+    /// send the SYN together with content (RFC 7413 §4).
     package var defersConnect = false
     /// Whether a listener accepts only peers on the local link.
     package var acceptsLocalOnly = false
@@ -92,10 +92,11 @@ package struct SocketSettings: Equatable, Sendable {
         self.transport = transport
     }
 
-    /// Whether a client waits for content before it connects, so that the first packet can carry this content.
+    /// Whether a client delays its connection attempt until the program sends content. The first packet can then carry
+    /// this content.
     package var connectsWithContent: Bool { allowsFastOpen && transport == .tcp }
-    /// The time limit for handshakes above the transport: the TCP connection timeout if it is set, otherwise 75 s as on
-    /// other systems.
+    /// The time limit for handshakes above the transport. This is the TCP connection timeout, if it is set. Otherwise
+    /// it is 75 s, as on other systems.
     var handshakeLimit: Duration {
         .seconds(tcp.connectionTimeoutSeconds > 0 ? tcp.connectionTimeoutSeconds : 75)
     }

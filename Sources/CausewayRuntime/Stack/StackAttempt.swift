@@ -2,20 +2,22 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// One attempt to use a transport: the protocols above it and the closure to which their outcome is reported.
+/// One attempt to establish protocols over a transport.
+///
+/// It contains the protocols, and the closure that receives the outcome.
 struct StackAttempt: Sendable {
-    /// Identifies the attempt. Results that carry another number are ignored.
+    /// The number of this attempt. A result with another number belongs to another attempt, and is discarded.
     private(set) var number: UInt64 = 0
     var stack: ProtocolStack?
     var delegates: [ProtocolStack.StageID: any StageDelegate] = [:]
     var report: (@Sendable (StackChannel.Outcome) -> Void)?
-    /// The outcome that was not reported yet; `nil` if there is none.
+    /// The outcome of the attempt, until it is reported. Otherwise `nil`.
     var outcome: StackChannel.Outcome?
     var opening = StackOpening(limit: .zero, from: .zero, isAccepted: false)
     /// Whether the protocols have closed or failed. After that, they produce no more output.
     var hasStackClosed = false
 
-    /// Whether the protocols have failed and this outcome was not reported yet.
+    /// Whether the protocols have failed, but the failure was not reported yet.
     var hasFailed: Bool { if case .failed = outcome { true } else { false } }
 
     /// Begins the next attempt.
@@ -29,7 +31,7 @@ struct StackAttempt: Sendable {
         (outcome, hasStackClosed) = (nil, false)
     }
 
-    /// Ends the protocols at once.
+    /// Aborts the protocols at once because of `failure`.
     mutating func abort(_ failure: Failure) {
         stack?.abort(failure)
         hasStackClosed = true
@@ -46,7 +48,7 @@ struct StackOpening: Sendable {
 
     let limit: Duration
     var deadline: Duration
-    /// When the peer's latest bytes arrived.
+    /// The time at which bytes last arrived from the peer.
     private var lastHeard: Duration?
     private let start: Duration
     private let isAccepted: Bool
@@ -61,10 +63,11 @@ struct StackOpening: Sendable {
 
     mutating func end() { (timer, ticket) = (nil, nil) }
 
-    /// Records that the peer has sent bytes.
+    /// Records that bytes from the peer have arrived, with the time.
     mutating func heard(at now: @autoclosure () -> Duration) { if timer != nil { lastHeard = now() } }
 
-    /// Whether an accepted peer has sent nothing yet. The handshakes with such a peer are aborted when the timer fires.
+    /// Whether the peer of an accepted connection has sent nothing so far. If this is still so when the timer fires,
+    /// the handshakes with this peer are aborted.
     var isSilent: Bool { isAccepted && lastHeard == nil }
 
     /// Returns how long the peer has been silent.

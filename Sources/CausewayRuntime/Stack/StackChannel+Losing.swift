@@ -3,18 +3,20 @@ internal import CausewaySystem
 package import CausewayTypes
 internal import DequeModule
 
-// Handles a broken transport. Content that arrived earlier may still be inside the protocols, and some of these
-// protocols may be the program's own. The channel therefore continues to work, without reading from or writing to the
-// transport, until no more content moves.
+// Handles a broken transport.
+//
+// Content that arrived earlier may still be inside the protocols. Some of these protocols may be the program's own. So
+// the channel continues to work until no more content moves. During this time, the channel neither reads from the
+// transport nor writes to it.
 
 extension StackChannel {
-    /// Ends sending because the transport broke. A receive call fails with `failure` only after all earlier content was
-    /// delivered.
+    /// Ends sending because the transport broke. Receive calls still deliver all earlier content. After that, they fail
+    /// with `failure`.
     ///
     /// - Parameters:
     ///   - failure: Why the transport broke.
-    ///   - whenRead: Called when the program has received all content, or at once if the protocols can contain no more.
-    ///     Gets the failure that ends the connection.
+    ///   - whenRead: Called when the program has received all content. Called at once if the protocols can contain no
+    ///     more content. Receives the failure that ends the connection.
     package func lose(_ failure: Failure, _ whenRead: @escaping @Sendable (Failure) -> Void) {
         let isDraining = state.withLock { state -> Bool in
             guard state.mayDrain else { return false }
@@ -28,12 +30,12 @@ extension StackChannel {
 }
 
 extension StackChannel.State {
-    /// Whether the stack may still hold content for the program.
+    /// Whether the protocol stack may still contain content that the program can receive.
     fileprivate var mayDrain: Bool {
         phase.isOpen && !isDatagram && !attempt.hasFailed && attempt.stack?.isReady == true
     }
 
-    /// Whether content for a receive call may be available.
+    /// Whether a receive call may still get content.
     var mayDeliver: Bool {
         switch phase {
         case .open, .draining: true
@@ -42,10 +44,11 @@ extension StackChannel.State {
         }
     }
 
-    /// Moves remaining content out of the stack before the stack ends.
+    /// Moves the remaining content from the stack to the program's queue, before the stack ends.
     ///
-    /// The stages' buffers limit the encoded size. The content can be a thousand times larger: 64 KiB of compressed
-    /// data may inflate to 64 MiB, which stays in memory until the program has received it.
+    /// The buffers of the stages limit only the encoded size of this content. The content itself can be a thousand
+    /// times larger. For example, 64 KiB of compressed data may inflate to 64 MiB. It stays in memory until the program
+    /// has received it.
     ///
     /// - Returns: Whether any content was moved.
     @discardableResult
@@ -58,18 +61,19 @@ extension StackChannel.State {
         return hasMoved
     }
 
-    /// Moves content through the stack after the transport broke. Runs in the phase `draining`. Ends the stack when no
-    /// more content moves.
+    /// Moves the remaining content through the stack after the transport broke. Called in the phase `draining`. When no
+    /// more content moves, ends the stack.
     ///
     /// - Returns: Whether content moved or the stack ended.
     mutating func settleLoss(_ now: Duration) -> Bool {
-        // A read that is in progress may still bring content.
+        // If a read is in progress, wait for it, because it may still bring content.
         guard !receiving.isReadOutstanding, let failure else { return false }
         var hasMoved = false
         while attempt.stack?.nextOutbound(at: now) != nil { hasMoved = true }
         if keepRest(now) || hasMoved { return true }
         attempt.stack?.abort(failure)
-        // `abort` can make a protocol deliver an end of stream, so move remaining content out of the stack again.
+        // `abort` can make a protocol deliver the end of the stream. So move the remaining content out of the stack
+        // again.
         keepRest(now)
         phase.fail()
         while nextDelivery(now) {}
@@ -77,8 +81,8 @@ extension StackChannel.State {
         return true
     }
 
-    /// Returns the closure to call when the program has received everything; `nil` before that time, and after the
-    /// closure was returned once.
+    /// Returns the closure to call when the program has received everything. Returns `nil` before that time. Also
+    /// returns `nil` after the closure was returned once.
     mutating func takeWhenRead() -> (@Sendable () -> Void)? {
         guard case .failed(let report?) = phase, receiving.hasDelivered, turn.answers.isEmpty, let failure else {
             return nil

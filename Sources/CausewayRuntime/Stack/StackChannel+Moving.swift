@@ -3,11 +3,12 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// Moves content between program, stack and transport. Each step moves one piece under the lock.
+/// Moves content between the program, the protocol stack and the transport. Each step moves one piece while the lock is
+/// held.
 extension StackChannel.State {
     // MARK: From the transport
 
-    /// Begins a read if the stack accepts more content; otherwise returns `nil`.
+    /// Begins a read from the transport if the stack accepts more content. Otherwise returns `nil`.
     mutating func nextRead() -> StackChannel.Read? {
         guard phase.isOpen || (phase.isClosing && !attempt.hasStackClosed), !receiving.isReadOutstanding,
             !receiving.transportHasEnded,
@@ -25,12 +26,12 @@ extension StackChannel.State {
             let chunk = MessageChunk([UInt8](data), endsMessage: isDatagram)
             attempt.stack?.receive(chunk, at: System.now)
         }
-        // The network reported an error for an earlier datagram (for example an ICMP port unreachable). The oldest
-        // receive call fails with this error; the stack continues.
+        // The network reported an error for an earlier datagram, for example an ICMP port unreachable message. The
+        // oldest receive call fails with this error. The protocol stack continues.
         if isDatagram, phase.isOpen, let refusal = content.error, let waiter = receiving.waiters.popFirst() {
             turn.answers.append(waiter.answer(ReceivedContent(error: refusal)))
         }
-        // The flow has failed and would complete every read at once, so do not read again. The flow's owner decides
+        // The flow has failed, so every further read would return at once. Do not read again. The flow's owner decides
         // what happens to this channel.
         if !isDatagram, content.error != nil { receiving.transportHasEnded = true }
         if content.isFinal { noteEnd() }
@@ -47,15 +48,16 @@ extension StackChannel.State {
         return answer
     }
 
-    /// If the ciphertext or the requested content has at most this many bytes, it is decrypted into the thread's
-    /// scratch block and then copied. Up to this length, a copy costs less than a separate block.
+    /// Content up to this length is decrypted into the thread's scratch block and then copied. For such content, a copy
+    /// costs less than a separate block. The limit applies to the ciphertext and to the requested content.
     private static var copiedLength: Int { 4096 }
-    /// The decrypted content of a read can be longer than the read's ciphertext by at most this many bytes: the read
-    /// may complete a record whose first part arrived earlier (RFC 8446 §5.1).
+    /// The maximum number of bytes by which decrypted content can be longer than the ciphertext of the same read. The
+    /// read may complete a record whose first part arrived earlier (RFC 8446 §5.1).
     private static var recordLength: Int { 16 << 10 }
 
-    /// Decrypts `bytes` directly into the oldest receive call's result. This is possible if the stack has a single
-    /// protocol and no earlier content or result is pending.
+    /// Decrypts `bytes` directly into the result of the oldest receive call.
+    ///
+    /// This is possible if the stack has a single protocol and no earlier content or result is pending.
     ///
     /// - Returns: Whether the bytes were consumed.
     private mutating func deliver(
@@ -79,23 +81,24 @@ extension StackChannel.State {
         return true
     }
 
-    /// Decrypts `bytes` into the thread's scratch block and copies the content.
+    /// Decrypts `bytes` into the thread's scratch block. Copies the content from the block into the result.
     ///
-    /// - Returns: At most `limit` bytes of content; `nil` if the stack must deliver something else before this content.
+    /// - Returns: At most `limit` bytes of content; `nil` if the stack must deliver something else first.
     private mutating func decrypt(_ bytes: UnsafeRawBufferPointer, _ limit: Int, _ now: Duration) -> Data? {
         let room = UnsafeMutableRawBufferPointer(rebasing: StackChannel.transit[..<limit])
         guard let count = attempt.stack?.receive(lent: bytes, into: room, at: now) else { return nil }
         return Data(UnsafeRawBufferPointer(rebasing: room[..<count]))
     }
 
-    /// Decrypts `bytes` like ``decrypt(_:_:_:)``, but into memory that the returned content owns.
+    /// Decrypts `bytes` like ``decrypt(_:_:_:)``. The plaintext is written directly to memory that the returned content
+    /// owns.
     private mutating func decryptInPlace(_ bytes: UnsafeRawBufferPointer, _ limit: Int, _ now: Duration) -> Data? {
         let block = UnsafeMutableRawBufferPointer.allocate(byteCount: limit, alignment: 1)
         guard let base = block.baseAddress, let count = attempt.stack?.receive(lent: bytes, into: block, at: now) else {
             block.deallocate()
             return nil
         }
-        // Copy short content: otherwise it would keep the whole block allocated.
+        // If the content is short, copy it. Without the copy, the short content would keep the whole block allocated.
         guard count >= limit / 4 else {
             defer { block.deallocate() }
             return Data(UnsafeRawBufferPointer(rebasing: block[..<count]))
@@ -130,7 +133,8 @@ extension StackChannel.State {
 
     // MARK: To the transport
 
-    /// If the transport accepts more, takes output for it from the stack.
+    /// Takes the next output for the transport from the stack. Returns `nil` if there is none, or if the transport
+    /// accepts no more.
     mutating func nextWrite(_ now: Duration, _ limit: Int) -> StackChannel.Write? {
         guard phase.maySend, sending.hasRoom, attempt.stack?.mayHaveOutbound == true else { return nil }
         var bytes = ByteChain()
@@ -149,7 +153,8 @@ extension StackChannel.State {
         return StackChannel.Write(bytes: bytes, endsStream: isFinal && !isDatagram, attempt: attempt.number)
     }
 
-    /// Moves stack output to the thread's scratch block, if the output fits there and consists only of stream bytes.
+    /// Moves output from the stack to the thread's scratch block. Moves nothing unless the output fits there and
+    /// consists only of stream bytes.
     ///
     /// - Returns: The number of bytes moved; 0 if no output was moved.
     mutating func nextLoan(_ now: Duration) -> Int {
@@ -160,8 +165,8 @@ extension StackChannel.State {
         return count
     }
 
-    /// If the stack accepts more, removes the program's next message from the queue. Passes the message to the stack,
-    /// or fails its send call, for example because the message has expired. Returns whether a message was removed.
+    /// Removes the program's next message from the queue if the stack has room, and passes it to the stack. If the
+    /// message has expired or cannot be sent, its send call fails instead. Returns whether a message was removed.
     mutating func nextMessage(_ now: Duration) -> Bool {
         guard phase.isOpen || phase.isClosing, !sending.messages.isEmpty,
             let room = attempt.stack?.lookForOutboundRoom(), room > 0
@@ -176,8 +181,8 @@ extension StackChannel.State {
             sending.passed(next.content.count)
             sending.settleLater(next.waiter)
         } else {
-            // Over a datagram transport, a ready stack rejects a message only if it is too long. The connection
-            // continues without this message.
+            // Over a datagram transport, a ready stack rejects a message only if the message is too long. The
+            // connection then continues without this message.
             let isTooLong = isDatagram && attempt.stack?.isReady == true
             answer(next.waiter, Failure(errno: isTooLong ? Errno.messageTooLong : Errno.brokenPipe))
         }
@@ -203,7 +208,7 @@ extension Data {
     mutating func append(_ chain: ByteChain) {
         var chain = chain
         guard let first = chain.popPiece() else { return }
-        // Reserve the whole capacity: appending piece by piece would copy the existing bytes several times.
+        // Reserve the whole capacity first. Otherwise, each appended piece could copy the existing bytes again.
         if !chain.isEmpty { reserveCapacity(count + first.count + chain.count) }
         if isEmpty, chain.isEmpty {
             self = first.count < Self.sharedLength ? first.withUnsafeBytes { Data($0) } : Data(sharing: first)
@@ -218,8 +223,8 @@ extension Data {
 
     /// Creates data that shares an array slice's memory without a copy, and retains that memory.
     private init(sharing piece: ArraySlice<UInt8>) {
-        // The elements stay at one address until the array is mutated. The closure retains this slice, and no other
-        // code mutates it.
+        // The array's memory stays valid and does not move until the array is changed. The closure below retains the
+        // slice, and no other code changes it.
         self = piece.withUnsafeBytes { bytes in
             guard let start = bytes.baseAddress else { return Data() }
             return Data(

@@ -4,13 +4,14 @@ internal import CausewayTypes
 internal import DequeModule
 internal import FoundationEssentials
 
-// The stack's opening phase, before the protocols are ready. The time for which the peer may be silent is limited.
+// The opening phase of a protocol stack, which ends when the protocols are ready. A timer limits how long the peer may
+// be silent in this phase.
 
 extension StackChannel {
-    /// Starts the attempt's timer, which aborts the handshakes if the peer stops responding.
+    /// Starts a timer for the attempt. The timer aborts the handshakes if the peer stops responding.
     func limitOpening(to delay: Duration, _ attempt: UInt64) {
-        // The timer ends with the handshakes, so its closure can hold a strong reference to this object. A weak
-        // reference would slow down every use of this object.
+        // The closure holds a strong reference to this object. This is harmless, because the timer ends with the
+        // handshakes. A weak reference would slow down every use of this object.
         let timer = flow.loop.schedule(after: delay) { [self] in openingIsDue(attempt) }
         let isLate = state.withLock { state -> Bool in
             let isOver = state.attempt.number != attempt || state.attempt.stack?.isOpening != true
@@ -22,7 +23,8 @@ extension StackChannel {
 
     private func openingIsDue(_ attempt: UInt64) {
         let delay = state.withLock { state -> Duration? in
-            // A later attempt may have begun before this timer was cancelled. That attempt has its own timer.
+            // This timer may belong to an earlier attempt. Ignore it in that case, because the current attempt has its
+            // own timer.
             guard state.attempt.number == attempt else { return nil }
             state.attempt.opening.timer = nil
             guard state.phase.isOpen, let stack = state.attempt.stack, stack.isOpening else {
@@ -31,7 +33,7 @@ extension StackChannel {
             }
             let rest = state.attempt.opening.deadline - System.now
             if rest > .zero, !state.attempt.opening.isSilent { return rest }
-            // The time limit does not run while a protocol waits for the program.
+            // The limit does not include the time in which a protocol waits for the program.
             guard stack.awaitsPeer else { return state.attempt.opening.limit }
             state.attempt.stack?.abort(Failure(errno: Errno.timedOut))
             state.attempt.opening.ticket = nil
@@ -40,7 +42,7 @@ extension StackChannel {
         if let delay { limitOpening(to: delay, attempt) } else { requestTurn() }
     }
 
-    /// Adds this channel's handshakes to the listener's unfinished handshakes.
+    /// Adds this channel's handshakes to the listener's list of unfinished handshakes.
     func join(_ openings: UnfinishedOpenings, _ attempt: UInt64) {
         let ticket = openings.enter { [self] patience in giveUpOpening(attempt, after: patience) }
         state.withLock { state in

@@ -6,24 +6,25 @@ internal import FoundationEssentials
 
 extension StackChannel {
     enum Phase: Sendable {
-        /// There is no transport. The program's receive and send calls wait for one.
+        /// The channel has no transport yet. Receive and send calls wait until it has one.
         case idle
         case open
-        /// The transport broke. The program still receives earlier content. `whenRead` is called when the program has
-        /// received all of that content.
+        /// The transport broke. The program still receives earlier content.
+        ///
+        /// When the program has received all of it, `whenRead` is called.
         case draining(whenRead: @Sendable (Failure) -> Void)
         /// The transport broke, and the stack produces no more content. The program may still receive earlier content.
-        /// After that, `whenRead` is called, unless it is `nil`.
+        /// After that, the channel calls `whenRead`, unless it is `nil`.
         case failed(whenRead: (@Sendable (Failure) -> Void)?)
         case closing(Farewell)
         case closed
     }
 
-    /// The notifications that a closing channel must still make.
+    /// The callbacks that a closing channel must still call.
     struct Farewell: Sendable {
-        /// Called when everything else is done and only the peer's closing message is awaited.
+        /// Called when everything was sent and only the peer's closing message is missing.
         var left: (@Sendable () -> Void)?
-        /// Called when the peer's closing message has arrived or the wait for it has ended.
+        /// Called when the peer's closing message has arrived, or when the channel has stopped waiting for it.
         let closed: @Sendable () -> Void
         /// Whether the stack sends nothing more, not even an end of stream, because the connection is reset.
         let isAborted: Bool
@@ -31,11 +32,10 @@ extension StackChannel {
         var timer: TimerID?
     }
 
-    /// The result of one receive or send call. The channel reports the result to the program in one of its turns
-    /// (rounds of work).
+    /// The result of one receive or send call. The channel reports it to the program in a later round of work (turn).
     enum Answer: Sendable {
-        /// No result. This is a case and not an optional: the runtime would copy an optional of this size one field at
-        /// a time, in each turn (round of work).
+        /// No result. This is a case of the enumeration and not an optional `Answer`. The runtime would copy an
+        /// optional of this size one field at a time, in each turn.
         case nothing
         case received(ReceiveCompletion, ReceivedContent)
         case sent(SendCompletion, Failure?)
@@ -45,14 +45,16 @@ extension StackChannel {
         case taskSent(UnsafeContinuation<Failure?, Never>, Failure?)
     }
 
-    /// The state that the channel's lock protects.
+    /// The channel's state, which a lock protects.
     struct State: Sendable {
         let isDatagram: Bool
-        /// The place where the channel works: a queue, or the event loop if tasks use the connection and the channel's
-        /// work never calls the program's code.
+        /// Where the channel runs its work: on a queue or on the event loop.
+        ///
+        /// The event loop is used if two conditions hold: tasks use the connection, and the channel's work never calls
+        /// code in the program.
         var executor = Executor.queue(nil)
         var phase = Phase.idle
-        /// The failure for all current and future requests; `nil` while requests are accepted.
+        /// The error with which all current and future requests fail; `nil` while the channel accepts requests.
         var failure: Failure?
         var attempt = StackAttempt()
         var turn = Turn()
@@ -66,12 +68,12 @@ extension StackChannel {
     struct Turn: Sendable {
         var isRunning = false
         var alarm: (deadline: Duration, timer: TimerID)?
-        /// The number of steps that delivered received content, counted since the program's sends and the stack's timer
-        /// last had priority over such steps.
+        /// The number of delivery steps since the count last restarted. A delivery step delivers received content. The
+        /// count restarts when the program's sends and the stack's timer get priority over such steps.
         var deliveryStepCount = 0
         /// The results that were not reported to the program yet.
         var answers: Deque<Answer> = []
-        /// Whether results wait until the `ready` report is in the program's queue.
+        /// Whether the channel holds results back. It does so until the `ready` report is in the program's queue.
         var isHeld = false
     }
 }
@@ -91,7 +93,7 @@ extension StackChannel.Phase {
         }
     }
 
-    /// Whether no close has begun.
+    /// Whether closing has not begun yet.
     var isUnclosed: Bool {
         switch self {
         case .idle, .open, .draining, .failed: true
@@ -99,7 +101,8 @@ extension StackChannel.Phase {
         }
     }
 
-    /// Changes the phase to `failed`. Keeps the closure to call when the program has received the remaining content.
+    /// Changes the phase to `failed`. Keeps `whenRead`. This closure is called when the program has received the
+    /// remaining content.
     mutating func fail() {
         switch self {
         case .draining(let whenRead): self = .failed(whenRead: whenRead)
@@ -117,7 +120,8 @@ extension StackChannel.State {
             && attempt.stack?.isQuiet == true
     }
 
-    /// Fails all current and future requests with `failure`. The first receive call also gets all arrived content.
+    /// Makes all current and future requests fail with `failure`. The first receive call still gets the content that
+    /// has already arrived.
     mutating func end(with failure: Failure) {
         endSending(with: failure)
         endReceiving(with: failure)
@@ -131,7 +135,7 @@ extension StackChannel.State {
         turn.answers += receiving.end(with: failure)
     }
 
-    /// Returns whether both directions have ended and the end must be reported; the result is `true` only once.
+    /// Returns `true` once, when both directions have ended. The caller must then report the end.
     mutating func takeEnds() -> Bool {
         guard sending.end == .requested, receiving.inbox.hasEnded, phase.isOpen, !isDatagram, sending.isIdle,
             turn.answers.isEmpty
@@ -140,21 +144,23 @@ extension StackChannel.State {
         return true
     }
 
-    /// Discards received content. Closes the stack once the stack has accepted all content that the program sent before
-    /// it cancelled the connection. Runs in the phase `closing`.
+    /// Discards received content while the channel is closing. Also closes the stack when it has accepted all content
+    /// to send.
+    ///
+    /// The content to send is what the program sent before it cancelled the connection.
     ///
     /// - Returns: Whether the stack began to close.
     mutating func continueClosing(_ now: Duration) -> Bool {
         guard attempt.stack?.isReady == true else { return false }
-        // Some peers read nothing until the content that they sent was read. So read and discard received content: the
-        // peer then reads the content that this side still has to send.
+        // Read the received content, and discard it. Some peers read nothing until someone reads the content that they
+        // have sent. Only then can they read this side's remaining content.
         while attempt.stack?.nextInbound(atMost: .max, at: now) != nil {}
         guard sending.messages.isEmpty else { return false }
         attempt.stack?.close(at: now)
         return true
     }
 
-    /// Stops closing in an orderly way: the remaining content and the closing messages are not sent.
+    /// Aborts an orderly close: the remaining content and the closing messages are not sent.
     mutating func abandonClosing(_ failure: Failure) {
         if !attempt.hasStackClosed { attempt.abort(failure) }
         sending.giveUpOutput()

@@ -2,13 +2,21 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-// Selects the next step of the channel's work. Everything here runs under the channel's lock.
+// Selects the next step of the channel's work. All code here runs under the channel's lock.
 
 extension StackChannel {
-    /// Returns the next step of the channel's work. The order matters: first the stack's events, then the stack's
-    /// output, the results of the program's calls, the next read, and finally the program's sends. In this order, a
-    /// program that sends again in each completion handler still receives content. If the peer sends without a pause,
-    /// ``nextOverdueStep(_:_:)`` makes sure that the program's sends continue.
+    /// Returns the next step of the channel's work.
+    ///
+    /// The steps have this order:
+    ///
+    /// 1. events of the stack
+    /// 2. output of the stack
+    /// 3. results of the program's calls
+    /// 4. the next read
+    /// 5. the program's sends
+    ///
+    /// Because sends come last, a program that sends again in each completion handler still receives content. If the
+    /// peer sends without a pause, ``nextOverdueStep(_:_:)`` makes sure that the program's sends continue.
     func nextStep(_ state: inout State, _ now: Duration) -> Step {
         if state.attempt.stack?.mayHaveEvent == true, let event = state.attempt.stack?.nextEvent(at: now) {
             return take(event, &state)
@@ -29,9 +37,9 @@ extension StackChannel {
         return nextTimerStep(&state)
     }
 
-    /// Reports `ready`.
+    /// Reports the state `ready`.
     ///
-    /// `ready` is reported before the final handshake message is written, so that the connection is ready when the peer
+    /// The report comes before the final handshake message is written. So the connection is already ready when the peer
     /// reacts to that message.
     private func nextReady(_ state: inout State) -> Step? {
         guard case .ready = state.attempt.outcome, let report = state.attempt.report else { return nil }
@@ -41,8 +49,8 @@ extension StackChannel {
         return .perform(.report(.ready, report))
     }
 
-    /// Cancels the handshakes' timer after the handshakes have ended. This step comes after the stack's output and
-    /// outcome, because the peer and the program wait for these.
+    /// Cancels the handshake timer after the handshakes have ended. The peer and the program do not wait for this step,
+    /// so it comes after the stack's output and outcome.
     private func nextEndOfOpening(_ state: inout State) -> Step? {
         guard let timer = state.attempt.opening.timer, state.attempt.stack?.isOpening != true else { return nil }
         state.attempt.opening.end()
@@ -72,13 +80,14 @@ extension StackChannel {
         return nil
     }
 
-    /// The number of steps that deliver received content, after which the program's sends and the stack's timer have
-    /// priority once.
+    /// The maximum number of consecutive steps that deliver received content. After these steps, the stack's timer and
+    /// the program's sends get one turn first.
     private static let deliveryStepsInARow = 16
 
-    /// While a peer sends and the program receives without a pause, there is always content to deliver. Therefore,
-    /// after each ``deliveryStepsInARow`` steps that deliver content, the stack's timer and the program's sends have
-    /// priority once.
+    /// Returns a step that must come before further received content: the stack's timer or the program's sends.
+    ///
+    /// If a peer sends and the program receives without a pause, there is always content to deliver. So the timer and
+    /// the sends come first once after every ``deliveryStepsInARow`` steps that deliver content.
     private func nextOverdueStep(_ state: inout State, _ now: Duration) -> Step? {
         guard state.turn.deliveryStepCount >= Self.deliveryStepsInARow else { return nil }
         if let step = nextAlarm(&state) { return step }

@@ -3,8 +3,8 @@ internal import CausewaySystem
 package import CausewayTypes
 package import FoundationEssentials
 
-/// Receives and sends for Swift tasks. As with a flow, cancelling a task ends only the request that the task waits for,
-/// and no content is lost.
+/// Asynchronous receive and send methods. Cancelling a task ends only the request for which that task waits. No content
+/// is lost.
 extension StackChannel {
     /// Receives at least `minimum` and at most `maximum` bytes of one message, fewer if the message ends earlier.
     ///
@@ -18,7 +18,7 @@ extension StackChannel {
 
     /// Receives one whole message.
     ///
-    /// Cancellation: the request ends with `ECANCELED` and no content is lost. The task can call again.
+    /// Cancellation: the receive call ends with `ECANCELED`, and no content is lost. The task can call again.
     nonisolated(nonsending)
         package func receiveMessage() async -> ReceivedContent
     {
@@ -47,13 +47,13 @@ extension StackChannel {
             return continuation.resume(returning: ReceivedContent(error: Failure(errno: Errno.cancelled)))
         }
         enqueue(StackReceive(minimum: minimum, maximum: maximum, receiver: .task(id, continuation)))
-        // If the cancellation handler ran before the request was queued, it did not find the request. So check for
-        // cancellation again.
+        // The cancellation handler may have run before the request was queued, and then it did not find the request. So
+        // check for cancellation again.
         if Task.isCancelled { cancelReceive(id) }
     }
 
-    /// Ends the request that the flow's home task (see ``Flow/makeHome()``) waits for. The request of any other task
-    /// ends when the task is cancelled.
+    /// Ends the request for which the flow's home task waits (see ``Flow/makeHome()``). The requests of all other tasks
+    /// end when their task is cancelled.
     package func cancelHome() {
         cancelReceive(Flow.homeID)
         cancelSend(Flow.homeID)
@@ -63,17 +63,16 @@ extension StackChannel {
         let continuation = state.withLock { state in state.receiving.forget(ofTask: id) }
         guard let continuation else { return }
         continuation.resume(returning: ReceivedContent(error: Failure(errno: Errno.cancelled)))
-        // The buffered content may be enough for the next receive call, so request a turn (a round of the channel's
-        // work).
+        // The next receive call may be satisfied with the content in the buffer. So request a turn, which is a round of
+        // the channel's work.
         requestTurn()
     }
 
     /// Sends part of a message, and suspends until the transport has accepted this part. Returns the failure, or `nil`
     /// on success.
     ///
-    /// On the loop's thread, the call does not suspend if the transport accepts the content at once and `isFinal` is
-    /// not set. Such a call does not check for cancellation, so a cancelled task can still send a short closing
-    /// message.
+    /// A call on the loop's thread does not suspend if the transport accepts the content at once and `isFinal` is not
+    /// set. Such a call does not check for cancellation. So a cancelled task can still send a short closing message.
     ///
     /// Cancellation: the call returns `ECANCELED`. Content that the stack has not accepted yet is not sent, unless
     /// `isFinal` is set.
@@ -112,8 +111,8 @@ extension StackChannel {
         }
     }
 
-    /// Registers a task's continuation. The task resumes when the transport has accepted all content that the stack has
-    /// accepted so far.
+    /// Suspends a task that sends content. The task resumes when the transport has accepted all content that the stack
+    /// has taken so far.
     @inline(never)
     private func awaitTaken(_ attempt: UInt64, _ id: UInt64, _ continuation: UnsafeContinuation<Failure?, Never>) {
         change { state in
@@ -132,9 +131,10 @@ extension StackChannel {
     private enum SendAttempt {
         /// The transport has accepted all bytes.
         case done
-        /// This attempt's stack has accepted the content. The transport has not accepted all of the stack's output yet.
+        /// The protocol stack has accepted the content, but the transport has not accepted all output yet. The value is
+        /// the number of the attempt.
         case taken(UInt64)
-        /// No send was attempted.
+        /// The call has not tried to send, so the caller must send the content in another way.
         case unclaimed
     }
 
@@ -181,7 +181,8 @@ extension StackChannel {
 }
 
 extension StackChannel.State {
-    /// Passes content to the stack if no earlier content waits. Returns whether the stack has accepted the content.
+    /// Passes content directly to the protocol stack. This is possible only if no earlier content waits. Returns
+    /// whether the stack has accepted the content.
     fileprivate mutating func takeAtOnce(
         _ content: Data, _ metadata: [any StageMetadata], _ endsMessage: Bool, _ now: Duration
     ) -> Bool {
@@ -197,7 +198,7 @@ extension StackChannel.State {
         return true
     }
 
-    /// Whether the transport has accepted all of the stack's output.
+    /// Whether the transport has accepted all output of the protocol stack.
     fileprivate var isEmptied: Bool {
         sending.unacknowledged == 0 && phase.isOpen && attempt.stack?.mayHaveOutbound == false
     }

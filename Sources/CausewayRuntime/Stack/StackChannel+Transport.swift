@@ -3,7 +3,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 internal import FoundationEssentials
 
-/// Performs the reads and writes that the channel's work requires, and handles their results.
+/// Performs the reads and writes that the protocol stack requests, and handles their results.
 extension StackChannel {
     func perform(_ read: Read) {
         let handler: ArrivalHandler = { arrival, attempt in self.arrived(arrival, attempt) }
@@ -28,7 +28,7 @@ extension StackChannel {
         }
     }
 
-    /// Handles the result of a ``Read`` if the bytes are at the start of the thread's scratch block.
+    /// Handles the received bytes of a ``Read``. The bytes are at the start of the thread's scratch block.
     private func arrived(lent count: Int, _ isFinal: Bool, _ attempt: UInt64) {
         let isOnLoop = flow.loop.isCurrent
         let now = System.now
@@ -41,10 +41,9 @@ extension StackChannel {
                 let bytes = UnsafeRawBufferPointer(rebasing: ThreadLocal.scratch[..<count])
                 answer = state.take(lent: bytes, isFinal: isFinal, now)
             }
-            // A turn (a round of the channel's work) may call the program's code, so it must not run inside one of the
-            // program's callbacks. The flow never performs a stack's read inside such a callback. So if this thread is
-            // working through the queue's list of callbacks, this call comes from the list itself, and a turn can run
-            // here.
+            // A turn is a round of the channel's work. It may call the program's code, so it must not run inside one of
+            // the program's callbacks. The flow does not read for the stack inside such a callback. So if this thread
+            // processes the queue's list of callbacks, this call comes from that list itself, and a turn can run here.
             if !state.turn.isRunning, state.executor.mayTurn(isOnLoop: isOnLoop) {
                 if answer.isForTask || answer.isNothing { read = beginRead(&state) }
                 return read == nil ? takeWork(&state, now, answer) : nil
@@ -66,8 +65,8 @@ extension StackChannel {
 
     /// Writes as many bytes as the transport accepts at once, and queues the rest.
     ///
-    /// - Returns: The number of bytes that the caller must subtract from `unacknowledged`; 0 if ``wrote(_:_:_:)``
-    ///   subtracts them later.
+    /// - Returns: The number of bytes that the caller must now subtract from `unacknowledged`. The result is 0 if
+    ///   ``wrote(_:_:_:)`` subtracts them later.
     func write(_ content: Write) -> Int {
         guard !content.endsStream, let piece = content.bytes.onlyPiece else {
             flow.send(outbound(Data(content.bytes), content.attempt, endsStream: content.endsStream))
@@ -76,7 +75,7 @@ extension StackChannel {
         return piece.withUnsafeBytes { write($0, content.attempt) }
     }
 
-    /// Writes the first `count` bytes of ``transit``.
+    /// Writes the first `count` bytes of the ``transit`` block to the transport.
     func write(loan count: Int, _ attempt: UInt64) -> Int {
         write(UnsafeRawBufferPointer(rebasing: Self.transit[..<count]), attempt)
     }
@@ -99,8 +98,9 @@ extension StackChannel {
         return Outbound(content, offset: offset, endsStream: endsStream, waiter: waiter)
     }
 
-    /// The second half of the thread's scratch block, for content that the stack has processed. The bytes of a read
-    /// from the transport fit into the first half.
+    /// The second half of the thread's scratch block. It stores content that the stack has processed.
+    ///
+    /// The first half remains free for the bytes of a read from the transport, and it is large enough for them.
     static var transit: UnsafeMutableRawBufferPointer {
         let block = ThreadLocal.scratch
         return UnsafeMutableRawBufferPointer(rebasing: block[(block.count / 2)...])
@@ -108,8 +108,8 @@ extension StackChannel {
 
     private func wrote(_ count: Int, _ failure: Failure?, _ attempt: UInt64) {
         change { state in
-            // A failed write also fails the flow, and the flow's owner then reports the failure to this channel. Until
-            // then, do not count the bytes as sent.
+            // Do not count the bytes of a failed write as sent. The write also fails the flow, and the flow's owner
+            // then reports the failure to this channel.
             guard state.attempt.number == attempt, failure == nil || state.phase.isClosing else { return }
             if let failure { return state.abandonClosing(failure) }
             state.sending.accepted(count)

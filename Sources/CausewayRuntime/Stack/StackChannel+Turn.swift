@@ -4,27 +4,31 @@ internal import CausewayTypes
 internal import FoundationEssentials
 
 extension StackChannel {
-    /// The maximum number of steps in one turn (a round of the channel's work). After that many, the queue's other work
-    /// runs first.
+    /// The maximum number of steps in one turn. A turn is one round of the channel's work. After this number of steps,
+    /// other work on the queue runs first.
     private static let turnBudget = 256
-    /// The limits for the program's callbacks in one turn (a round of the channel's work): their number, and the time
-    /// after which no further callback begins. Without these limits, a program that receives again in its callback
-    /// would delay the queue's other connections.
+    /// The limits for the program's callbacks in one turn: their number, and the time after which no further callback
+    /// begins.
+    ///
+    /// A turn is a round of the channel's work. A program may receive again in its callback. Without the limits, it
+    /// could delay the other connections on its queue.
     private static let callBudget = (count: 16, time: Duration.milliseconds(2))
-    /// The maximum number of steps of its work that the channel performs before it releases its lock.
+    /// The maximum number of work steps that the channel performs before it releases its lock.
     private static let stepsAtOnce = 16
 
     // MARK: Turns
 
-    /// Requests a turn (a round of the channel's work) on the connection's queue or loop. If a turn is running, nothing
-    /// is necessary, because that turn looks for new work before it ends.
+    /// Requests a turn, which is a round of the channel's work, on the connection's queue or loop.
+    ///
+    /// If a turn is already running, this function does nothing. That turn looks for new work before it ends.
     func requestTurn() {
         arrange(state.withLock { state in state.turn.isRunning ? nil : state.executor })
     }
 
-    /// Mutates the state, then handles the work that has become possible. If this work may run on the caller's thread,
-    /// it runs at once; otherwise it runs later, on the connection's queue or loop. The caller must hold no lock and
-    /// must not be performing a step of the channel's work.
+    /// Mutates the state, then handles the work that has become possible.
+    ///
+    /// If this work may run on the caller's thread, it runs at once. Otherwise it runs later, on the connection's queue
+    /// or loop. The caller must hold no lock, and must not be performing a step of the channel's work.
     func change(_ body: (inout State) -> Void) {
         let isOnLoop = flow.loop.isCurrent
         var now = Duration.zero
@@ -43,8 +47,8 @@ extension StackChannel {
         arrange(executor)
     }
 
-    /// Ends a turn (a round of the channel's work) that consists of a single write or read. If the write or read has
-    /// created more work, continues the turn instead.
+    /// Ends a turn that consists of a single write or read. A turn is a round of the channel's work. If the write or
+    /// read has created more work, continues the turn instead.
     ///
     /// - Parameter written: The number of bytes that the transport has accepted.
     /// - Returns: Whether the transport has accepted all output.
@@ -62,8 +66,8 @@ extension StackChannel {
         return isOut
     }
 
-    /// Begins a turn (a round of the channel's work) that consists of a single read. Returns `nil` if the stack needs
-    /// no read, or if the channel has more work than this read.
+    /// Begins a turn, which is a round of the channel's work. This turn consists of a single read. Returns `nil` if the
+    /// stack needs no read, or if the channel also has other work.
     func beginRead(_ state: inout State) -> Read? {
         guard let read = state.nextRead() else { return nil }
         guard state.isQuiet else {
@@ -93,8 +97,8 @@ extension StackChannel {
         return proceed(state.withLock { state -> Work? in state.turn.isRunning ? nil : takeWork(&state, now) }, now)
     }
 
-    /// Performs the steps of a turn (a round of the channel's work), beginning with `first`. Returns the number of
-    /// calls of the program's callbacks.
+    /// Performs one round (turn) of the channel's work. The round begins with the work in `first`. Returns the number
+    /// of program callbacks that the round called.
     @discardableResult
     func proceed(_ first: consuming Work?, _ start: Duration) -> Int {
         var now = start
@@ -103,7 +107,7 @@ extension StackChannel {
         var callCount = 0
         while var work = next.take() {
             let isLast = work.action == nil && work.read == nil && work.loan == 0
-            // Write before reading, because a read would overwrite the bytes in the scratch block.
+            // Write first, and then read. Reading would overwrite the bytes that wait in the scratch buffer.
             var written = work.loan > 0 ? write(loan: work.loan, work.attempt) : 0
             if let read = work.read { perform(read) }
             var resumption = Answer.nothing
@@ -130,8 +134,8 @@ extension StackChannel {
         return callCount
     }
 
-    /// Called when the `ready` report is in the program's queue. From now on, results are reported, so the program gets
-    /// them after the `ready` report.
+    /// Called when the `ready` report is in the program's queue. Results are held back until then, so that the program
+    /// gets them after this report.
     package func readyIsTold() {
         guard state.withLock({ state in state.turn.isHeld }) else { return }
         onQueue {
@@ -151,8 +155,10 @@ extension StackChannel {
         requestTurn()
     }
 
-    /// Returns the next work to perform without the lock. If this work contains no read, no action and no output, the
-    /// current turn (a round of the channel's work) is over, and later changes request a new turn.
+    /// Returns the next work, which the caller performs without the lock.
+    ///
+    /// The current turn (a round of the channel's work) ends if the work contains no read, no action and no output.
+    /// Later changes then request a new turn.
     ///
     /// - Parameter answer: A new result to report. It may differ from `nothing` only if no earlier result is queued.
     func takeWork(_ state: inout State, _ now: Duration, _ answer: consuming Answer = .nothing) -> Work {
@@ -171,7 +177,7 @@ extension StackChannel {
                     continue
                 }
                 // The program's callback may take a long time, so begin the next read before the callback. Do this only
-                // after the handshake: during a handshake, the stack's output is written before the next read.
+                // after the handshake. During a handshake, the stack's output is written before the next read.
                 if work.read == nil, state.attempt.stack?.isReady == true, state.attempt.outcome == nil {
                     work.read = state.nextRead()
                 }

@@ -2,11 +2,10 @@ internal import CausewayProtocols
 internal import CausewaySystem
 internal import CausewayTypes
 
-// Descriptions of the steps in a turn (a round of the channel's work). The steps are performed while the channel's lock
-// is released.
+// The steps of one turn, which is a round of the channel's work. The channel's lock is not held during these steps.
 
 extension StackChannel {
-    /// An action to perform in a turn (a round of the channel's work). This type is not copyable, because copying its
+    /// An action to perform in one round of the channel's work (a turn). This type is not copyable, because copying its
     /// payload would cost more than performing some of the actions.
     enum Action: ~Copyable, Sendable {
         /// Reports the result of a call to the program. If `elsewhere` is set, the program's completion handler runs on
@@ -18,10 +17,10 @@ extension StackChannel {
         case dropTimer(TimerID)
         case report(Outcome, @Sendable (Outcome) -> Void)
         case finish(@Sendable () -> Void)
-        /// Releases the lock for a moment.
+        /// Releases the channel's lock briefly, and then takes it again.
         case pause
 
-        /// Whether the action reports a result on the current thread, where the report may call the program's code.
+        /// Whether the action reports a result on the current thread. The report may call the program's code.
         var isCallback: Bool {
             switch self {
             case .answer(_, elsewhere: let isElsewhere): !isElsewhere
@@ -35,7 +34,7 @@ extension StackChannel {
             }
         }
 
-        /// Whether the action may run code outside this type, such as the program's callbacks.
+        /// Whether performing the action may run other code, such as the program's callbacks.
         var takesTime: Bool {
             switch self {
             case .answer: true
@@ -58,7 +57,7 @@ extension StackChannel {
         var isDirect: Bool
     }
 
-    /// Stack output for the transport.
+    /// Bytes from the protocol stack that the transport must send.
     struct Write: Sendable {
         var bytes: ByteChain
         var endsStream: Bool
@@ -67,14 +66,14 @@ extension StackChannel {
 
     /// The work to do before the channel takes its lock again.
     struct Work: ~Copyable, Sendable {
-        /// The number of output bytes in the thread's scratch block. Write these bytes before any other work on this
-        /// thread.
+        /// The number of output bytes that this work has placed in the thread's scratch block. Write them to the
+        /// transport before any other work on this thread, because other work overwrites the block.
         var loan = 0
         var attempt: UInt64 = 0
-        /// A task to resume. Resuming the task only schedules it and runs none of its code on this thread. So the task
+        /// A task to resume. Resuming only schedules the task, and runs none of its code on this thread. So the task
         /// may be resumed before or after the read and the action.
         var resumption = Answer.nothing
-        /// A read to perform before the action.
+        /// A read operation to perform before `action`.
         var read: Read?
         var action: Action?
     }
@@ -84,12 +83,12 @@ extension StackChannel {
         case write(loan: Int)
         case perform(Action)
         case read(Read)
-        /// The state has changed. Look for the next step again.
+        /// The state has changed, so look for the next step again.
         case again
         case nothing
     }
 
-    /// The place where a turn (a round of the channel's work) runs: the event loop or a queue.
+    /// Where the channel's work runs: on the event loop or on a queue. One round of this work is called a turn.
     enum Executor: Sendable {
         case loop
         /// The program's queue, if there is one; otherwise a global queue.
@@ -99,7 +98,8 @@ extension StackChannel {
 
         var delivery: Delivery? { if case .queue(let delivery) = self { delivery } else { nil } }
 
-        /// Whether a turn (a round of the channel's work) may run on the current thread, inside a call from the flow.
+        /// Whether a turn may run on the current thread, inside a call from the flow. A turn is a round of the
+        /// channel's work.
         func mayTurn(isOnLoop: Bool) -> Bool {
             switch self {
             case .loop: isOnLoop

@@ -7,17 +7,17 @@ package import FoundationEssentials
 /// Runs a ``ProtocolStack`` over a ``Flow``. Content between program and transport passes through the stack.
 ///
 /// The work is done in turns, one at a time, on the connection's queue. A turn repeatedly takes the next step from the
-/// stack and performs it without holding the lock. Every state change requests a turn. Only a turn calls the program's
-/// code. If tasks use the connection, there is no queue, and turns run on the event loop.
+/// stack. It performs this step without holding the lock. Every state change requests a turn. Only a turn calls the
+/// program's code. If tasks use the connection, there is no queue, and turns run on the event loop.
 ///
-/// Requests outlive attempts: they wait until a stack is ready, and fail when the connection has ended.
+/// Requests outlive connection attempts. They wait until a stack is ready, and fail when the connection has ended.
 package final class StackChannel: Sendable {
-    /// An attempt's result.
+    /// The result of an attempt to establish and use the stack.
     package enum Outcome: Sendable {
         case ready
         /// Both directions have ended, and all content was delivered.
         case ended
-        /// The handshake or a later exchange failed.
+        /// The handshake failed, or the established connection failed later.
         case failed(Failure)
     }
 
@@ -52,7 +52,7 @@ package final class StackChannel: Sendable {
             (state.executor, state.phase) = (isDirect ? .loop : .queue(delivery), .open)
             state.turn.isHeld = false
             state.receiving.restart()
-            // Fail the sends of content that an earlier stack accepted but did not send, because this content is lost.
+            // An earlier stack may have accepted content without sending it. This content is lost, so fail its sends.
             for waiter in state.sending.restart() { state.answer(waiter, Failure(errno: Errno.connectionAborted)) }
             var stack = ProtocolStack(layers.map(\.stage))
             let ids = stack.stageIDs
@@ -107,7 +107,7 @@ package final class StackChannel: Sendable {
                 state.sending.giveUpOutput()
                 state.endSending(with: failure)
             } else if state.attempt.stack?.isReady == true {
-                // The stack closes later (`continueClosing`), after it has taken the queued content.
+                // Do not close the stack here. `continueClosing` closes it later, when it has taken the queued content.
                 state.sending.forgetEarly()
             } else {
                 state.endSending(with: failure)
@@ -136,8 +136,8 @@ package final class StackChannel: Sendable {
     /// How long the queued content and the protocols' closing messages may take.
     private static let closingLimit = Duration.seconds(2)
 
-    /// Closes without sending the remaining content and closing messages, because the peer does not answer or does not
-    /// read.
+    /// Ends closing without sending the remaining content and the protocols' closing messages. The peer did not answer
+    /// or did not read within the time limit.
     private func giveUpClosing() {
         state.withLock { state in
             guard case .closing(var farewell) = state.phase else { return }
@@ -148,17 +148,19 @@ package final class StackChannel: Sendable {
         requestTurn()
     }
 
-    /// Ends the channel because its transport is lost. Delivers all arrived content, then fails all current and future
-    /// requests.
+    /// Ends the channel because its transport is lost.
     ///
-    /// - Returns: Why the connection ends. A failure that a protocol detected earlier takes precedence over `failure`.
+    /// Delivers all content that has arrived. Then fails all current and future requests.
+    ///
+    /// - Returns: The reason why the connection ends. If a protocol has detected a failure before, the reason is that
+    ///   failure and not `failure`.
     @discardableResult
     package func fail(_ failure: Failure) -> Failure {
         let reason = state.withLock { state -> Failure in
             switch state.phase {
             case .idle, .open, .draining: break
             case .failed, .closing, .closed:
-                // The transport is gone, so no closing message can be sent.
+                // The transport is already closed, so no closing message can be sent.
                 state.attempt.hasStackClosed = true
                 state.sending.giveUpOutput()
                 state.endSending(with: failure)
@@ -168,7 +170,8 @@ package final class StackChannel: Sendable {
             state.keepRest(System.now)
             let reason = if case .failed(let known) = state.attempt.outcome { known } else { failure }
             state.attempt.stack?.abort(reason)
-            // `abort` can make a protocol deliver an end of stream, so move remaining content out of the stack again.
+            // `abort` can make a protocol deliver an end of stream. So move the remaining content out of the stack once
+            // more.
             state.keepRest(System.now)
             state.phase.fail()
             state.turn.isHeld = false
@@ -199,7 +202,7 @@ package final class StackChannel: Sendable {
             state.receiving.waiters.append(waiter)
             guard let failure = state.failure, !state.phase.isDraining else { return }
             while state.nextDelivery(System.now) {}
-            // Fail only receive calls. Send calls may still be pending, because a cancelled connection first sends its
+            // Only receive calls fail here. Send calls may stay pending, because a cancelled connection first sends its
             // queued content.
             if !state.receiving.waiters.isEmpty { state.endReceiving(with: failure) }
         }
@@ -221,7 +224,7 @@ package final class StackChannel: Sendable {
 
     // MARK: Stages
 
-    /// The delegates of the current attempt's stages, from top to bottom.
+    /// The delegates for the current attempt's stages, ordered from the top stage to the bottom stage.
     package var delegates: [any StageDelegate] {
         state.withLock { state in
             guard let stack = state.attempt.stack else { return Array(state.attempt.delegates.values) }
@@ -229,7 +232,8 @@ package final class StackChannel: Sendable {
         }
     }
 
-    /// How long the handshake of each stage took in the current attempt, with the stage's delegate, from bottom to top.
+    /// How long the handshake of each stage took in the current attempt. The stages are listed from bottom to top, each
+    /// with its delegate.
     package var handshakes: [(delegate: any StageDelegate, duration: Duration)] {
         state.withLock { state in
             (state.attempt.stack?.handshakes ?? []).compactMap { stage, duration in
@@ -274,7 +278,7 @@ package final class StackChannel: Sendable {
     }
 }
 
-/// Part of a message for the stack's top protocol.
+/// A message, or part of one, that the program sends with the stack's top protocol.
 package struct StackMessage: Sendable {
     package var content: Data
     package var metadata: [any StageMetadata]
@@ -282,7 +286,8 @@ package struct StackMessage: Sendable {
     /// Whether this is the program's final content.
     package var isFinal: Bool
     package var waiter: SendWaiter
-    /// The time at which the message fails if its transmission has not started.
+    /// The latest time at which the message's transmission may start. After this time, a message that has not started
+    /// fails.
     package var deadline: Duration?
 
     package init(

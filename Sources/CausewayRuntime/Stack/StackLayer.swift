@@ -1,6 +1,6 @@
 package import CausewayProtocols
 
-/// One protocol in a connection's stack, in its initial state at the beginning of an attempt.
+/// One protocol in a connection's stack, in its initial state. Each attempt begins with this state.
 package struct StackLayer: Sendable {
     package var stage: any ProtocolStage
     package var delegate: (any StageDelegate)?
@@ -18,11 +18,13 @@ package protocol StageDelegate: AnyObject, Sendable {
     /// question later, on any thread.
     func stageReported(_ event: any StageEvent, from place: StagePlace)
 
-    /// Whether ``stageReported(_:from:)`` itself calls the program's code, instead of posting a call to a queue. The
-    /// program's code may take a long time, so the channel then works on a queue and not on the event loop.
+    /// Whether ``stageReported(_:from:)`` calls the program's code directly. If `false`, it posts a call to a queue.
+    ///
+    /// The program's code may take a long time. If it is called directly, the channel must work on a queue and not on
+    /// the event loop.
     var callsProgram: Bool { get }
 
-    /// Whether the program reported that its protocol failed. Such a failure ends the connection; after any other
+    /// Whether the program reported that its protocol failed. Such a failure ends the connection. After any other
     /// failure, the next attempt follows.
     var hasGivenUp: Bool { get }
 }
@@ -32,7 +34,8 @@ extension StageDelegate {
     package var hasGivenUp: Bool { false }
 }
 
-/// A reference to a stage in a running stack. The reference's methods have no effect after the attempt has ended.
+/// A reference to a stage in a running protocol stack. After the connection attempt has ended, the reference's methods
+/// do nothing.
 package struct StagePlace: Sendable {
     package let id: ProtocolStack.StageID
     private let channel: StackChannel
@@ -49,9 +52,9 @@ package struct StagePlace: Sendable {
     ///
     /// - Parameters:
     ///   - type: The stage's type.
-    ///   - isAnswer: Whether the program has answered a question. In that case, the full time limit of the handshakes
-    ///     begins again. Other calls do not extend the time: otherwise a peer that sends one byte at a time could keep
-    ///     a handshake open forever.
+    ///   - isAnswer: Whether the program has answered a question. If so, the full time limit for the handshakes begins
+    ///     again. Other calls do not extend the time. Otherwise a peer that sends one byte at a time could keep a
+    ///     handshake open forever.
     ///   - body: Reads or mutates the stage.
     /// - Returns: The result of `body`; `nil` if the attempt is over.
     @discardableResult
@@ -61,7 +64,7 @@ package struct StagePlace: Sendable {
         channel.withStage(id, attempt, as: type, isAnswer: isAnswer, body)
     }
 
-    /// Calls `body` with the stage. Use this to pass the program's answer to the stage.
+    /// Calls `body` with this layer's stage, for example to pass the program's answer to the stage.
     @discardableResult
     package func withStage<Stage: ProtocolStage, Result: Sendable>(
         as type: Stage.Type, _ body: @Sendable (inout Stage) -> Result
@@ -70,7 +73,7 @@ package struct StagePlace: Sendable {
     }
 
     /// Inserts another protocol above this stage. This is possible only until this stage is ready. Returns a reference
-    /// to the inserted stage; `nil` if this stage is already ready or the attempt is over.
+    /// to the inserted stage. Returns `nil` if this stage is already ready, or if the attempt is over.
     package func insertAbove(_ layer: StackLayer) -> StagePlace? {
         channel.insert(layer, above: id, attempt).map { StagePlace($0, in: channel, attempt) }
     }

@@ -8,7 +8,7 @@ internal import FoundationEssentials
 struct StackReceive: Sendable {
     enum Receiver: Sendable {
         case callback(ReceiveCompletion)
-        /// A suspended task, with the identifier for cancelling its request.
+        /// A suspended task. The number identifies the task's request when the task is cancelled.
         case task(UInt64, UnsafeContinuation<ReceivedContent, Never>)
     }
 
@@ -24,7 +24,8 @@ struct StackReceive: Sendable {
     }
 }
 
-/// A channel's receiving side: the pending read, the waiting receive calls, and content for the program.
+/// The receiving side of a channel. It contains the pending read, the waiting receive calls, and the content for the
+/// program.
 struct StackReadSide: Sendable {
     static let largestRead = 64 << 10
 
@@ -35,25 +36,25 @@ struct StackReadSide: Sendable {
     var inbox = StackInbox()
     /// The content message that a control message has interrupted.
     private var interrupted: StackInbox?
-    /// Content for the program that was in the stack when the transport broke.
+    /// Content for the program that was still in the protocol stack when the transport broke.
     private var rest: Deque<MessageChunk> = []
-    /// The number of bytes that the program has received.
+    /// The number of bytes that were delivered to the program.
     var byteCount: UInt64 = 0
 
-    /// Whether all remaining content of an ended stack was delivered.
+    /// Whether the stack has ended and the program has received all of its remaining content.
     var hasDelivered: Bool { rest.isEmpty && inbox.content.isEmpty && !inbox.isWhole }
 
-    /// Resets the state of the previous attempt's transport, and drops that attempt's unfinished message.
+    /// Resets the state of the previous attempt's transport. Drops the unfinished message of that attempt.
     mutating func restart() {
         (isReadOutstanding, transportHasEnded) = (false, false)
         (inbox, interrupted) = (StackInbox(), nil)
     }
 
-    /// Stores content from a stack that is about to end.
+    /// Stores content that the protocol stack has produced before its end. The content stays stored until the program
+    /// receives it.
     mutating func keep(_ chunk: MessageChunk) { rest.append(chunk) }
 
-    /// Removes and returns content that ``keep(_:)`` has stored, at most `room` bytes; `nil` if no stored content
-    /// remains.
+    /// Removes and returns stored content (see ``keep(_:)``), at most `room` bytes. `nil` if none is left.
     mutating func takeKept(atMost room: Int) -> MessageChunk? {
         guard var first = rest.popFirst() else { return nil }
         guard first.bytes.count > room else { return first }
@@ -72,7 +73,7 @@ struct StackReadSide: Sendable {
         inbox.accept(chunk)
     }
 
-    /// Removes the oldest receive call and returns its result; `nil` if no call can complete yet.
+    /// If the oldest receive call can complete now, removes it and returns its result. Otherwise returns `nil`.
     mutating func takeAnswer() -> StackChannel.Answer? {
         guard let waiter = waiters.first else { return nil }
         if inbox.hasEnded {
@@ -87,11 +88,11 @@ struct StackReadSide: Sendable {
 
     private mutating func takeContent(atMost limit: Int) -> ReceivedContent {
         let isAll = inbox.content.count <= limit
-        // Deliver the truncated message as incomplete. The next receive call gets the end of the stream.
+        // Deliver a truncated message as incomplete. The following receive call gets the end of the stream.
         let isCutOff = isAll && inbox.progress == .cutOff && !inbox.content.isEmpty
         let isEnd = isAll && inbox.isWhole && !isCutOff
-        // Copy the bytes: a slice would keep its indices in the larger data, but programs expect content indices to
-        // begin at zero.
+        // Copy the bytes. A slice would keep its indices in the larger data, but programs expect indices that begin at
+        // zero.
         let data = isAll ? inbox.content : Data(inbox.content.prefix(limit))
         byteCount += UInt64(data.count)
         let content = ReceivedContent(
@@ -107,8 +108,8 @@ struct StackReadSide: Sendable {
         return content
     }
 
-    /// Removes all receive calls and returns their results. Each result is `failure`; the first also contains all
-    /// arrived content.
+    /// Removes all receive calls, and returns a result for each. All of these calls fail with `failure`. The first
+    /// result also contains the content that has arrived.
     mutating func end(with failure: Failure) -> [StackChannel.Answer] {
         guard !waiters.isEmpty else { return [] }
         let content = inbox.content.isEmpty ? interrupted?.content ?? Data() : inbox.content
@@ -133,13 +134,13 @@ struct StackReadSide: Sendable {
     }
 }
 
-/// The message being received.
+/// The message that is currently being received.
 struct StackInbox: Sendable {
     enum Progress: Sendable {
         case partial
-        /// The message has arrived whole.
+        /// The whole message has arrived.
         case whole
-        /// The message has arrived whole, and the stream has ended after it.
+        /// The message has arrived completely, and the stream has ended after it.
         case final
         /// The stream has ended within the message.
         case cutOff
@@ -152,7 +153,7 @@ struct StackInbox: Sendable {
     var kind = MessageChunk.Kind.content
     var progress = Progress.partial
 
-    /// Whether no more content of this message will arrive.
+    /// Whether the message is over, so that it gets no more content.
     var isWhole: Bool {
         switch progress {
         case .partial, .ended: false

@@ -3,27 +3,32 @@ internal import CausewayTypes
 internal import DequeModule
 internal import FoundationEssentials
 
-/// A channel's sending side: content that waits for the stack, and stack output that waits for the transport.
+/// The sending side of a channel. It holds two things: content that waits for the stack, and output of the stack that
+/// waits for the transport.
 struct StackWriteSide: Sendable {
-    /// The steps in which the outgoing stream ends.
+    /// The states through which the sending direction ends.
     enum End: Sendable {
         case open
         /// The program has passed its final content to the channel.
         case requested
-        /// The channel has reported that both directions have ended.
+        /// The channel has reported the end of both directions.
         case reported
     }
 
-    /// The maximum number of bytes that may wait in the transport. Above this limit, the stack keeps further output.
-    /// The stack's buffers then fill up, and the program has to wait.
+    /// The maximum number of bytes that may wait in the transport.
+    ///
+    /// Above this limit, the stack keeps its further output. The stack's buffers then fill up, so the program has to
+    /// wait.
     static let window = 256 << 10
     static let largestWrite = 64 << 10
 
     var messages: Deque<StackMessage> = []
-    /// Content sent with the handshake. If the handshake fails, this content is sent again.
+    /// Content that was sent early, together with the handshake. If the handshake fails, this content is sent again.
     private var early: [StackMessage] = []
-    /// Send calls whose bytes the stack has accepted. A send call is complete once the transport has accepted `mark`
-    /// bytes in total; `mark` is `nil` while some of the call's bytes are still in the stack.
+    /// The pending send calls whose bytes the stack has accepted.
+    ///
+    /// A send call is complete when the transport has accepted `mark` bytes in total. `mark` is `nil` while the stack
+    /// still holds some of this call's bytes.
     private var taken: Deque<(waiter: SendWaiter, mark: UInt64?)> = []
     private var producedByteCount: UInt64 = 0
     /// The number of bytes that wait in the transport.
@@ -32,19 +37,19 @@ struct StackWriteSide: Sendable {
     private(set) var byteCount: UInt64 = 0
     var end = End.open
 
-    /// Whether the transport may take more output.
+    /// Whether the transport has room for more output from the protocol stack.
     var hasRoom: Bool { unacknowledged < Self.window }
 
-    /// Whether no message waits for the stack, and no send call waits for the transport.
+    /// Whether nothing waits: no message waits for the stack, and no send call waits for the transport.
     var isIdle: Bool { messages.isEmpty && taken.isEmpty }
 
-    /// Whether no send call waits for the transport.
+    /// Whether the transport has processed the content of all send calls that the stack has taken.
     var hasSettled: Bool { taken.isEmpty }
 
     // MARK: Attempts
 
-    /// Resets the output of the previous attempt. Returns the waiters (completion handlers and tasks) of the send calls
-    /// whose content is lost with that attempt.
+    /// Resets the output for a new attempt. Content that the previous attempt has already taken is lost. Returns the
+    /// waiters of the affected send calls, which are completion handlers and tasks.
     mutating func restart() -> [SendWaiter] {
         unacknowledged = 0
         if end == .reported { end = .requested }
@@ -53,10 +58,12 @@ struct StackWriteSide: Sendable {
         return lost
     }
 
-    /// Stops counting output that the transport has not accepted, because the transport accepts nothing more.
+    /// Gives up the output that waits for the transport, because the transport accepts nothing more. Sets the number of
+    /// waiting bytes to 0.
     mutating func giveUpOutput() { unacknowledged = 0 }
 
-    /// Passes the queue's first messages to the stack if they are idempotent, to send them with the handshake.
+    /// Passes messages from the front of the queue to the stack, so that they are sent with the handshake. Stops at the
+    /// first message that is not idempotent.
     mutating func sendEarly(through stack: inout ProtocolStack) {
         takeBackEarly()
         while let next = messages.first, next.mayComeTwice, stack.sendEarly([UInt8](next.content)) {
@@ -65,21 +72,22 @@ struct StackWriteSide: Sendable {
         }
     }
 
-    /// Puts content sent with a failed handshake back into the queue, for the next attempt.
+    /// The handshake has failed. Puts the content that was sent with it back into the queue, for the next attempt.
     mutating func takeBackEarly() {
         messages.prepend(contentsOf: early)
         early = []
     }
 
-    /// Discards the copy of early content: the handshake has succeeded, or there will be no further handshake.
+    /// Discards the copy of the early content. Called when the handshake has succeeded, or when no further handshake
+    /// will follow.
     mutating func forgetEarly() { early = [] }
 
     // MARK: Bytes
 
-    /// Records content that the stack has accepted from the program.
+    /// Counts content that the stack has accepted from the program.
     mutating func passed(_ count: Int) { byteCount += UInt64(count) }
 
-    /// Adds a send call whose bytes the stack has accepted.
+    /// Adds a send call that must wait for the transport. The stack has already accepted its bytes.
     mutating func settleLater(_ waiter: SendWaiter) { taken.append((waiter, nil)) }
 
     /// Records output that is about to be passed to the transport.
@@ -91,17 +99,17 @@ struct StackWriteSide: Sendable {
     /// Records output that the transport has accepted.
     mutating func accepted(_ count: Int) { unacknowledged = max(0, unacknowledged - count) }
 
-    /// If the transport has accepted the bytes of the oldest send call, removes this call and returns its waiter (a
-    /// completion handler or task).
+    /// If the transport has accepted all bytes of the oldest send call, removes this call and returns its waiter. The
+    /// waiter is a completion handler or a task.
     ///
-    /// Before this call, the caller moves output from the stack to the transport, until the stack has no more output or
-    /// ``window`` bytes wait in the transport.
+    /// Before this call, the caller moves output from the stack to the transport. It stops when the stack has no more
+    /// output, or when ``window`` bytes wait in the transport.
     mutating func takeSettled() -> SendWaiter? {
         guard !taken.isEmpty else { return nil }
         if hasRoom {
-            // Set the missing marks. A mark is the total number of bytes that the transport must accept before a send
-            // call is complete. Only the newest send calls have no mark yet, so begin with them: if the peer does not
-            // read, there are many calls with a mark.
+            // Set the missing marks. A send call's mark is the total number of bytes that the transport must accept
+            // before the call is complete. Only the newest send calls have no mark yet, so begin with them. If the peer
+            // does not read, there are many older calls that already have a mark.
             for index in taken.indices.reversed() {
                 guard taken[index].mark == nil else { break }
                 taken[index].mark = producedByteCount
@@ -116,20 +124,22 @@ struct StackWriteSide: Sendable {
 
     // MARK: Ends
 
-    /// Removes all send calls. Returns their waiters (completion handlers and tasks), which the caller must complete.
+    /// Removes all send calls. Returns the completion handlers and tasks that wait for them.
+    ///
+    /// The caller must complete these.
     mutating func removeAll() -> [SendWaiter] {
         let waiters = taken.map(\.waiter) + messages.map(\.waiter)
         (taken, messages, early) = ([], [], [])
         return waiters
     }
 
-    /// Detaches a cancelled task from its send call and returns the task's continuation; `nil` if the call is already
-    /// complete. Removes content that the stack has not accepted.
+    /// Removes a cancelled task from its send call, and returns the task's continuation. Returns `nil` if the call is
+    /// already complete. Content that the stack has not accepted yet is removed.
     mutating func forget(ofTask id: UInt64) -> UnsafeContinuation<Failure?, Never>? {
         for index in messages.indices {
             guard case .task(id, let waiter) = messages[index].waiter else { continue }
-            // If the cancelled send call has the final message, only detach the task. The message must still be sent,
-            // because it ends the stream, and no later message can replace it.
+            // If the cancelled send call has the final message, detach only the task. The message must still be sent,
+            // because it ends the stream. No later message can replace it.
             if messages[index].isFinal { messages[index].waiter = .unobserved } else { messages.remove(at: index) }
             return waiter
         }
@@ -143,7 +153,7 @@ struct StackWriteSide: Sendable {
 }
 
 extension StackMessage {
-    /// Whether the content may arrive twice because the program has declared it idempotent.
+    /// Whether the peer may receive the content twice. The program must have declared the content idempotent.
     fileprivate var mayComeTwice: Bool {
         guard case .idempotent = waiter else { return false }
         return !content.isEmpty && metadata.isEmpty && !isFinal && deadline == nil

@@ -1,20 +1,20 @@
 internal import CausewaySystem
 internal import DequeModule
 
-/// Limits the number of a listener's unfinished handshakes, because each uses tens of kilobytes.
+/// Limits the number of a listener's unfinished handshakes, because each of them uses tens of kilobytes.
 ///
-/// There are two limits. While the number is above `usual`, each new handshake causes a check of some older handshakes,
-/// one of which is aborted if its peer has been silent for one second. Handshakes that make progress can therefore
-/// exceed this limit. While the number is above `absolute`, the check aborts the first handshake that waits for its
-/// peer, even for a shorter time.
+/// The object has two limits. While the number is above `usual`, each new handshake causes a check of some older
+/// handshakes. The check aborts one whose peer has been silent for one second. Handshakes that make progress may
+/// therefore exceed this limit. While the number is above `absolute`, the check aborts the first handshake that waits
+/// for its peer, even after a shorter silence.
 ///
 /// The methods may be called from any thread.
 package final class UnfinishedOpenings: Sendable {
-    /// Aborts one connection's handshakes if the peer has been silent for this duration. Returns whether it aborted
-    /// them.
+    /// Aborts a connection's handshakes if the peer has been silent for at least this duration. Returns whether it
+    /// aborted them.
     package typealias Abort = @Sendable (Duration) -> Bool
 
-    /// The registration of one connection's handshakes. When this object is released, the handshakes are unregistered.
+    /// Keeps the handshakes of one connection registered. The registration ends when this object is released.
     package final class Ticket: Sendable {
         private let number: UInt64
         private let openings: UnfinishedOpenings
@@ -28,15 +28,15 @@ package final class UnfinishedOpenings: Sendable {
 
     private struct State {
         var entries: [UInt64: Abort] = [:]
-        /// The handshakes' identifiers, in the order in which they are checked. A removed handshake's identifier stays
-        /// in this list and is skipped later.
+        /// The identifiers of the handshakes, in the order in which they will be checked. When a handshake is removed,
+        /// its identifier stays in this list. The next check skips it.
         var order: Deque<UInt64> = []
         var lastNumber: UInt64 = 0
     }
 
     private static let patience = Duration.seconds(1)
-    /// The maximum number of handshakes that are checked when a new handshake is registered. A checked handshake moves
-    /// to the end of the list.
+    /// When a new handshake is registered, at most this number of older handshakes are checked. A checked handshake
+    /// moves to the end of the list.
     private static let looksAtOnce = 8
 
     private let usual: Int
@@ -47,8 +47,10 @@ package final class UnfinishedOpenings: Sendable {
 
     package var count: Int { state.withLock { $0.entries.count } }
 
-    /// Registers one connection's handshakes. If the listener then has too many unfinished handshakes, may abort
-    /// another connection's handshakes.
+    /// Registers a connection whose handshakes have started.
+    ///
+    /// This may be more unfinished handshakes than the listener allows. In that case, the method aborts the handshakes
+    /// of another connection if possible.
     package func enter(_ giveUp: @escaping Abort) -> Ticket {
         let number = state.withLock { state in
             state.lastNumber += 1

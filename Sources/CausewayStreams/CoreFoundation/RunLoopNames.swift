@@ -36,7 +36,7 @@ public struct CFRunLoopMode: RawRepresentable, Hashable, Sendable {
     /// Creates a mode from its name.
     public init(_ rawValue: CFString) { self.rawValue = rawValue }
 
-    /// The default mode.
+    /// The run loop's default mode.
     public static let defaultMode = CFRunLoopMode(rawValue: RunLoop.Mode.default.rawValue)
     /// All modes declared as common.
     public static let commonModes = CFRunLoopMode(rawValue: RunLoop.Mode.common.rawValue)

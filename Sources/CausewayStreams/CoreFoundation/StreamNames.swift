@@ -54,8 +54,8 @@ public func CFStreamCreatePairWithSocket(
     _ writeStream: UnsafeMutablePointer<Unmanaged<CFWriteStream>?>?
 ) {
     let (input, output) = Stream.streams(overSocket: sock, closingSocket: false)
-    // If the caller did not request one of the two streams, close that stream. If it stayed open, the link (the object
-    // that moves bytes between the streams and the socket) would not end when the other stream is closed.
+    // The caller may want only one of the two streams. Close the other stream here. If it stayed open, the object that
+    // connects both streams to the socket would not end when the caller closes its stream.
     if let readStream { readStream.pointee = .passRetained(input) } else { input.close() }
     if let writeStream { writeStream.pointee = .passRetained(output) } else { output.close() }
 }

@@ -2,8 +2,8 @@ internal import Causeway
 internal import CausewaySystem
 package import Foundation
 
-/// The destination for an output stream's bytes. Passes the bytes to a callback, for example to write them to a channel
-/// in a multiplexed protocol.
+/// Receives the bytes of an output stream. Passes them to a callback, which can, for example, write them to a channel
+/// of a multiplexed protocol.
 package final class StreamDrain: StreamLink {
     /// The receiver of the bytes.
     package struct Channel: Sendable {
@@ -37,7 +37,7 @@ package final class StreamDrain: StreamLink {
     private let pipe: BytePipe
     private let state = LockedValue(State())
 
-    /// - Parameter capacity: Maximum number of bytes waiting for the channel.
+    /// - Parameter capacity: Maximum number of bytes that wait to be sent on the channel.
     package init(capacity: Int) {
         pipe = BytePipe(capacity: capacity)
         pipe.observe { [weak self] in self?.move() }
@@ -58,8 +58,10 @@ package final class StreamDrain: StreamLink {
         finish()
     }
 
-    /// Moves bytes from the pipe to the channel while the channel accepts them. Call this when the channel has space
-    /// again. May be called from any thread; one thread at a time moves bytes.
+    /// Moves bytes from the pipe to the channel, as long as the channel accepts them.
+    ///
+    /// Call this again when the channel has space. It may be called from any thread; only one thread at a time moves
+    /// bytes.
     package func move() {
         while let channel = begin() {
             moveBytes(into: channel)
@@ -85,8 +87,8 @@ package final class StreamDrain: StreamLink {
     }
 
     private func moveBytes(into channel: Channel) {
-        // Read this flag before the bytes. If it is already set, the writer adds no more bytes, so an empty pipe after
-        // the loop below means that all bytes were moved.
+        // Read this flag before the bytes. If it is set, the writer adds no more bytes. So if the pipe is empty after
+        // the loop below, all bytes were moved.
         let hasFinished = pipe.hasFinished
         while pipe.failure == nil, let piece = nextPiece() {
             guard let count = channel.write(piece) else { return fail(.posix(.ECONNRESET)) }
@@ -99,8 +101,8 @@ package final class StreamDrain: StreamLink {
         finish()
     }
 
-    /// Returns the bytes that the channel has not accepted yet or, if there are none, the next bytes from the pipe;
-    /// `nil` if the pipe is empty.
+    /// Returns the next bytes for the channel; `nil` if there are none. Bytes that the channel has not accepted come
+    /// first, and then the next bytes from the pipe.
     private func nextPiece() -> Data? {
         let piece = state.withLock { $0.piece }
         guard piece.isEmpty else { return piece }

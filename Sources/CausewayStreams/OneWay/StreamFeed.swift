@@ -11,7 +11,7 @@ package final class StreamFeed: StreamLink {
     private struct Account: Sendable {
         /// Number of bytes added to the pipe.
         var put = 0
-        /// Number of these bytes already reported through `onRead`.
+        /// Of the bytes in `put`, the number that `onRead` has already reported.
         var reported = 0
     }
 
@@ -39,8 +39,8 @@ package final class StreamFeed: StreamLink {
     package func put(_ data: Data) -> Bool {
         let count = data.withUnsafeBytes { pipe.write($0) }
         account.withLock { $0.put += count }
-        // Report again: the reader may already have read these bytes, but `reportRead` ignored them because they were
-        // not counted yet.
+        // Report again. The reader may have read these bytes before they were counted. The reader's call of
+        // `reportRead` then ignored them.
         reportRead()
         return count == data.count
     }

@@ -1,7 +1,7 @@
 internal import CCausewayLinux
 
-/// An epoll set with one descriptor, for callers that can only wait for readability. The set is readable while any
-/// event is pending.
+/// An epoll set with one descriptor. It is for callers that can wait only until a descriptor is readable. The set's own
+/// descriptor is readable while any event is pending.
 package struct EdgeWatch: ~Copyable, Sendable {
     private let epoll: Descriptor
 
@@ -15,7 +15,7 @@ package struct EdgeWatch: ~Copyable, Sendable {
     /// The epoll descriptor to wait on.
     package var descriptor: CInt { epoll.rawValue }
 
-    /// Arms the descriptor again, so that epoll reports its current readiness as a new edge.
+    /// Registers the descriptor again. epoll then reports the descriptor's current readiness as a new event.
     package borrowing func renew(_ fd: CInt, _ interest: Readiness) {
         _ = cw_epoll_modify(epoll.rawValue, fd, 0, interest.rawValue)
     }

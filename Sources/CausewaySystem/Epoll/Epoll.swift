@@ -14,7 +14,7 @@ internal import CCausewayLinux
     @inlinable @inline(__always) package static var hangUp: Readiness { Readiness(rawValue: CW_HANG_UP.rawValue) }
     @inlinable @inline(__always) package static var failed: Readiness { Readiness(rawValue: CW_FAILED.rawValue) }
 
-    /// The events to register for a stream socket.
+    /// The events that the loop registers for a stream socket.
     @inlinable @inline(__always) package static var stream: Readiness { [.readable, .writable, .peerClosed] }
     /// Events after which a read returns data, the end of the stream or an error.
     @inlinable @inline(__always) package static var reading: Readiness { [.readable, .peerClosed, .hangUp, .failed] }
@@ -86,9 +86,9 @@ package struct Epoll: ~Copyable, Sendable {
 
     /// Memory for one batch of events, allocated once per loop.
     ///
-    /// For each batch, the loop first reads from all descriptors, then handles the bytes. All connections' data in the
-    /// batch should stay in the processor's cache between these two steps: with 1,000 connections, batches of 32 events
-    /// take an eighth less time than batches of 256.
+    /// For each batch, the loop first reads from all descriptors, and then handles the bytes. Between these two steps,
+    /// the batch's data should stay in the processor's cache. With 1,000 connections, batches of 32 events take an
+    /// eighth less time than batches of 256.
     package struct EventBuffer: ~Copyable {
         fileprivate let storage: UnsafeMutableBufferPointer<cw_event>
 

@@ -4,7 +4,7 @@
 /// file's directory.
 package final class AppendFile: Sendable {
     private let file: Descriptor
-    /// The file size. The system calls that append or truncate run while this value is locked: otherwise two appends
+    /// The file's size. It stays locked while a system call appends to the file or truncates it. Otherwise, two appends
     /// could overwrite each other.
     private let size: LockedValue<Int>
 

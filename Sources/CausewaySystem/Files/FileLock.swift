@@ -7,8 +7,8 @@ package final class FileLock: Sendable {
 
     fileprivate init(_ file: consuming Descriptor) { self.file = file }
 
-    // Unlock the file before it is closed: otherwise a child that was just forked would keep the lock until it runs its
-    // program.
+    // Unlock the file before it is closed. A child that was just forked has the same file open. Without this call, the
+    // child would keep the lock until it runs its program.
     deinit { _ = cw_unlock_file(file.rawValue) }
 }
 

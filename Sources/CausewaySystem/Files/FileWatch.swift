@@ -1,8 +1,9 @@
 internal import CCausewayLinux
 
-/// Reports changes to a few files (inotify(7)): a file's content, or a symbolic link's target.
+/// Reports changes to a few files with inotify(7). A change is new content of a file, or a new target of a symbolic
+/// link.
 ///
-/// Create a new watch after each change, because the paths may lead to other files.
+/// Create a new watch after each change, because the paths may now lead to other files.
 package struct FileWatch: ~Copyable, Sendable {
     private let descriptor: Descriptor
     private let names: [String]
@@ -25,7 +26,7 @@ package struct FileWatch: ~Copyable, Sendable {
                     isWatching = true
                 }
             }
-            // Also watch the file itself: if it is a mount point, a change causes no event in its directory.
+            // Watch the file itself too. If the file is a mount point, a change to it causes no event in its directory.
             if cw_watch_add(descriptor.rawValue, path, false) == 0 { isWatching = true }
         }
         guard isWatching else { throw SystemError(errno: ENOSPC, call: "inotify_add_watch") }

@@ -9,7 +9,7 @@ package final class PrivateDirectory: Sendable {
     /// A file in the directory.
     package struct Entry: Sendable {
         package var name: String
-        /// The size in bytes.
+        /// The file's size in bytes.
         package var size: Int
         /// The modification time, in nanoseconds since 1970.
         package var changed: Int64
@@ -65,8 +65,8 @@ package final class PrivateDirectory: Sendable {
 
     private static func makeParents(of path: String) {
         var position = path.startIndex
-        // Search the path for the byte of `/`, as the kernel does. A search for the character `/` does not find a slash
-        // before a combining mark.
+        // The kernel looks for the byte of `/`, so do the same. A search by characters would miss a slash that is
+        // followed by a combining mark.
         while let slash = path.utf8[position...].dropFirst().firstIndex(of: UInt8(ascii: "/")) {
             _ = mkdir(String(path[..<slash]), 0o755)
             position = slash
@@ -89,7 +89,7 @@ package final class PrivateDirectory: Sendable {
         return fstat(descriptor.rawValue, &facts) == 0 ? Self.time(facts) : 0
     }
 
-    /// Whether the directory was removed. Its path may lead to another directory by now.
+    /// Whether the directory was removed while it was open. Its path may already belong to another directory.
     package var isRemoved: Bool {
         var facts = stat()
         return fstat(descriptor.rawValue, &facts) == 0 && facts.st_nlink == 0
@@ -167,7 +167,7 @@ package final class PrivateDirectory: Sendable {
         do throws(SystemError) { return try entry(name)?.size } catch { return nil }
     }
 
-    /// Opens a file for locking.
+    /// Opens a lock file in the directory. Creates it if `isCreated` is true.
     func open(_ name: String, isCreated: Bool) -> Descriptor? {
         let flags = O_RDWR | O_CLOEXEC | O_NOFOLLOW | (isCreated ? O_CREAT : 0)
         let number = Self.retrying { openat(descriptor.rawValue, name, flags, 0o600) }
@@ -258,16 +258,17 @@ package final class PrivateDirectory: Sendable {
 
     // MARK: Locking
 
-    /// Calls a closure while no other process, and no other caller in this process, holds the lock with this name.
-    /// Blocks.
+    /// Calls a closure while this caller holds the lock with this name. No other process, and no other caller in this
+    /// process, holds the lock meanwhile. Blocks until the lock is free.
     ///
-    /// - Returns: The closure's result; `nil` if the lock was held for two seconds, or if its file cannot be opened.
+    /// - Returns: The closure's result. `nil` if another caller held the lock for two seconds, or if the lock's file
+    ///   cannot be opened.
     package func whileLocked<Result>(_ name: String, _ body: () -> Result) -> Result? {
         guard let file = open(name, isCreated: true) else { return nil }
         for _ in 0..<Self.lockAttempts {
             if flock(file.rawValue, LOCK_EX | LOCK_NB) == 0 {
-                // Unlock the file before it is closed: otherwise a child that was just forked would keep the lock until
-                // it runs its program.
+                // Unlock the file before it is closed. Otherwise, a child process that was just forked would keep the
+                // lock until it executes its program.
                 defer { _ = flock(file.rawValue, LOCK_UN) }
                 return body()
             }
@@ -277,7 +278,7 @@ package final class PrivateDirectory: Sendable {
     }
 }
 
-/// Calls open(2). Inside ``PrivateDirectory``, the name `open` refers to a method of that type.
+/// Calls open(2). Inside ``PrivateDirectory``, the name `open` would refer to a method of that type.
 private func openPath(_ path: String, _ flags: CInt) -> CInt { open(path, flags) }
 
 /// Calls write(2). Inside ``PrivateDirectory``, the name `write` refers to a method of that type.

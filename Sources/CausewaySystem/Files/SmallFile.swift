@@ -2,7 +2,7 @@ import CCausewayLinux
 
 /// Reads small configuration files.
 enum SmallFile {
-    /// The maximum number of bytes to read; the rest of a longer file is ignored. Configuration files are usually
+    /// The maximum number of bytes to read. The rest of a longer file is not read. Configuration files are usually
     /// shorter.
     static let limit = 64 * 1024
 

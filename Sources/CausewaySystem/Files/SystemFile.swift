@@ -31,7 +31,7 @@ package enum SystemFile {
         return content(of: file, size: Int(facts.st_size))
     }
 
-    /// Returns at most `size` bytes from the start of a file, fewer if it has become shorter.
+    /// Returns the first `size` bytes of a file. Returns fewer bytes if the file has become shorter.
     static func content(of file: borrowing Descriptor, size: Int) -> [UInt8] {
         let number = file.rawValue
         return [UInt8](unsafeUninitializedCapacity: size) { buffer, count in

@@ -1,8 +1,8 @@
 import CCausewayLinux
 package import CausewayWire
 
-/// Owns a netlink socket, for routing (rtnetlink(7)) or for generic netlink: lists the kernel's state, or receives
-/// change notifications.
+/// A netlink socket. It lists the kernel's state, or receives notifications about changes. The protocol is routing
+/// (rtnetlink(7)) or generic netlink.
 ///
 /// A socket always belongs to the network namespace of the thread that opened it.
 package struct NetlinkSocket: ~Copyable, Sendable {
@@ -20,14 +20,14 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         package static let rules = Groups(rawValue: UInt32(CW_NETLINK_RULES.rawValue))
         /// Router advertisement options, which the kernel passes on to user space.
         package static let userOptions = Groups(rawValue: UInt32(CW_NETLINK_USER_OPTIONS.rawValue))
-        /// The groups whose notifications can mean that other peers have become reachable or unreachable: all groups
-        /// except ``userOptions``.
+        /// All groups except ``userOptions``. Their notifications can mean that other peers have become reachable or
+        /// unreachable.
         package static let all: Groups = [.links, .addresses, .routes, .rules]
     }
 
     /// The result of one receive call.
     package enum Reception: Equatable, Sendable {
-        /// A datagram with this byte count is in the buffer.
+        /// A datagram is in the buffer. The value is the datagram's length in bytes.
         case datagram(Int)
         /// A datagram was longer than the buffer, and the bytes that did not fit are lost. The value is the datagram's
         /// byte count.
@@ -66,7 +66,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         vocabulary = .generic
     }
 
-    /// The descriptor to wait on. The socket keeps ownership of the descriptor.
+    /// The file descriptor to wait on. The socket still owns the descriptor.
     package var rawValue: CInt { descriptor.rawValue }
 
     /// Transfers ownership of the descriptor to the caller.
@@ -94,10 +94,10 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Requests a listing and returns the values that `pick` extracts from it.
+    /// Requests a listing from the kernel and returns the values that `pick` extracts from it.
     ///
-    /// If the state changes during the listing, the kernel reports this, and the listing starts again. If the state
-    /// keeps changing, the final attempt's result is returned; each entry was valid at some moment.
+    /// If the network state changes during the listing, the kernel reports this, and the listing starts again. If the
+    /// state keeps changing, the result of the final attempt is returned. Each entry in it was valid at some moment.
     ///
     /// - Parameters:
     ///   - request: The listing request.
@@ -116,7 +116,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
             let isWhole = try collect(&listing, &buffer, pick)
             if isWhole && (!listing.isInconsistent || attempt == Self.attemptLimit) { return listing.values }
             guard attempt < Self.attemptLimit else { throw SystemError(errno: EBADMSG, call: "netlink listing") }
-            // A new socket is needed, because the rest of the interrupted reply may still arrive on the old socket.
+            // The rest of the interrupted reply may still arrive on the old socket. Therefore use a new socket.
             if !isWhole { self = try reopened() }
             attempt += 1
         }
@@ -177,7 +177,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         }
     }
 
-    /// Sends a request whose reply is one message, and returns the value that `pick` extracts from it.
+    /// Sends a request whose reply is a single message. Returns the value that `pick` reads from the reply.
     private mutating func look<Value>(
         up request: NetlinkRequest, _ call: String, pick: (NetlinkMessage) -> Value?
     ) throws(SystemError) -> Value {
@@ -211,10 +211,10 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         throw SystemError(errno: ETIMEDOUT, call: "netlink change")
     }
 
-    /// Reads pending notifications. Returns whether they may change which peers can be reached.
+    /// Reads the pending notifications. Returns whether the changes in them may affect which peers can be reached.
     ///
-    /// Lost notifications count as a change, because their content is unknown. At most ``drainLimit`` datagrams are
-    /// read: if there are more, the socket stays readable.
+    /// Lost notifications count as such a change, because their content is unknown. At most ``drainLimit`` datagrams
+    /// are read. If there are more, the socket stays readable.
     package borrowing func drainChanges() throws(SystemError) -> Bool {
         var buffer = [UInt8](repeating: 0, count: Self.bufferSize)
         var changed = false
@@ -229,7 +229,7 @@ package struct NetlinkSocket: ~Copyable, Sendable {
         return changed
     }
 
-    /// Reads pending notifications, at most ``drainLimit`` datagrams: if there are more, the socket stays readable.
+    /// Reads pending notifications, at most ``drainLimit`` datagrams. If more are pending, the socket stays readable.
     ///
     /// Lost and malformed messages are not reported.
     package borrowing func drain(_ body: (NetlinkMessage) -> Void) throws(SystemError) {

@@ -1,15 +1,16 @@
 package import CausewayWire
 
 extension NetlinkState {
-    /// The maximum number of non-default routes to keep. A router with a full Internet routing table has far more
-    /// routes, which would need gigabytes here, and programs on such a router do not need path descriptions.
+    /// The maximum number of routes to keep, without default routes. A router with a full Internet routing table has
+    /// far more routes. They would need gigabytes of memory here. Programs on such a router do not need path
+    /// descriptions, so the other routes can be left out.
     private static let routeLimit = 65_536
 
     /// Reads the state from the kernel. Blocks for about 0.2 ms on a host with few interfaces and routes.
     ///
-    /// The state's parts are listed one after the other. If a notification arrives during the listing, all parts are
-    /// listed again. If the state keeps changing, the final attempt's result is returned. A caller that monitors
-    /// changes receives the same notifications, and reads the state again after them.
+    /// The parts of the state are listed one after the other. If a notification arrives during the listing, all parts
+    /// are listed again. If the state keeps changing, the result of the final attempt is returned. A caller that
+    /// monitors changes receives the same notifications, and then reads the state again.
     package static func current() throws(SystemError) -> NetlinkState {
         let changes = try NetlinkSocket(groups: .all, blocking: false)
         var socket = try NetlinkSocket()
@@ -32,7 +33,8 @@ extension NetlinkState {
             guard case .address(let address) = message else { return nil }
             return address
         }
-        // If the kernel's listing starts again, `count` is not reset, so `routeLimit` may apply earlier.
+        // The kernel may restart its listing. In that case, `count` is not reset, so fewer routes than `routeLimit` may
+        // be kept.
         var count = 0
         state.routes = try socket.list(.routes(.unspecified)) { message -> NetlinkRoute? in
             guard case .route(let route) = message, !route.flags.contains(.cloned) else { return nil }

@@ -67,8 +67,8 @@ extension NetworkSnapshot {
                         priority: route.metric.priority, table: route.table))
             }
         }
-        // The sort is not stable. The position is therefore part of the key, so that equal routes keep the kernel's
-        // order.
+        // This sort does not keep the order of equal elements. So the position is part of the sort key, and equal
+        // routes stay in the kernel's order.
         return found.enumerated().sorted { preference($0) < preference($1) }.map(\.element)
     }
 
@@ -81,8 +81,8 @@ extension NetworkSnapshot {
 }
 
 extension NetlinkSocket {
-    /// Returns both families' default routes from all tables. Skips other routes, because full Internet tables are
-    /// large.
+    /// Returns the default routes of both address families, from all routing tables. Skips all other routes, because
+    /// full Internet tables are large.
     mutating func listDefaultRoutes() throws(SystemError) -> [NetlinkRoute] {
         try list(.routes(.unspecified)) { message -> NetlinkRoute? in
             guard case .route(let route) = message, route.isDefault else { return nil }

@@ -5,13 +5,13 @@ package import CausewayWire
 package struct NetworkSnapshot: Equatable, Sendable {
     /// The interfaces, sorted by index. On most hosts loopback comes first.
     package var interfaces: [Interface]
-    /// Each family's default routes, the preferred one first. Routes that the kernel marks as unusable are not
-    /// included.
+    /// The default routes of each address family. The preferred route comes first. Routes that the kernel marks as
+    /// unusable are left out.
     package var defaultRoutes: [DefaultRoute]
     /// The DNS servers that answer queries. If this host uses a local forwarder, these are the forwarder's servers. See
     /// ``ResolverState``.
     package var dnsServers: [InternetAddress]
-    /// Domains appended to short names.
+    /// The domains that a lookup appends to short names.
     package var searchDomains: [String]
 
     /// A network interface with its addresses.
@@ -49,7 +49,7 @@ package struct NetworkSnapshot: Equatable, Sendable {
         /// The router; `nil` for a route without a gateway, as on a tunnel.
         package var gateway: InternetAddress?
         package var interface: NWInterface
-        /// The route's metric. A lower metric is preferred.
+        /// The metric of the route. The kernel prefers the route with the lowest metric.
         package var priority: UInt32
         /// The routing table: ``NetlinkRoute/mainTable``, unless the host uses policy routing.
         package var table: UInt32

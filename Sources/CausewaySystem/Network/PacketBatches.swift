@@ -5,16 +5,19 @@ package struct PacketBatch: Sendable {
     private let byteCount: Int
     private let peers: [cw_address]
     private var bytes: [UInt8] = []
-    /// For each packet, the peer's index in `peers`.
+    /// For each packet, the index of its destination in `peers`.
     private var places: [UInt32] = []
 
+    /// Creates an empty batch.
+    ///
     /// - Parameters:
-    ///   - peers: The possible peers. A Unix-domain path becomes an empty address, which the kernel rejects.
+    ///   - peers: The destinations from which each packet selects one. A Unix-domain path becomes an empty address,
+    ///     which the kernel rejects.
     ///   - byteCount: The size of each packet, in bytes.
     package init(to peers: [SocketAddress], byteCount: Int) {
         precondition(byteCount > 0)
         self.byteCount = byteCount
-        // A Unix-domain path becomes an empty address, which the kernel rejects.
+        // If an address is a Unix domain path that is too long, use an empty address. The kernel rejects it.
         self.peers = peers.map { (try? $0.kernelForm()) ?? cw_address() }
     }
 
@@ -24,7 +27,7 @@ package struct PacketBatch: Sendable {
     ///
     /// - Parameters:
     ///   - peer: The peer's index in the list of peers.
-    ///   - write: Appends the packet's bytes. Their number must be the batch's packet size.
+    ///   - write: Appends the packet's bytes. It must append exactly the batch's packet size.
     package mutating func add(to peer: Int, _ write: (inout [UInt8]) -> Void) {
         precondition(peers.indices.contains(peer), "the index of the peer is out of range")
         write(&bytes)
@@ -59,7 +62,7 @@ package struct PacketBatch: Sendable {
 
 /// Receives several datagrams with one system call. The buffers are reused for each call.
 package struct PacketIntake: Sendable {
-    /// The maximum number of datagrams per call.
+    /// The maximum number of datagrams that one call receives.
     package static let maximum = 64
     private let byteCount: Int
     private var bytes: [UInt8]

@@ -71,7 +71,7 @@ package struct PacketRing: ~Copyable {
         try check(cw_ring_wait(&ring, milliseconds), "poll") > 0
     }
 
-    /// Returns counts since the previous call: packets that passed the filter, and the packets among them that were
+    /// Returns two counts since the previous call: packets that passed the filter, and packets that passed it but were
     /// dropped because the ring was full.
     package mutating func statistics() -> (seen: UInt32, dropped: UInt32) {
         var (seen, dropped): (UInt32, UInt32) = (0, 0)

@@ -6,7 +6,8 @@ package struct PacketArrival: Sendable {
     package var peer: SocketAddress?
     /// The TTL (hop limit).
     package var hops: Int?
-    /// The error's errno; 0 for a datagram. After an error, the received bytes are those of the packet that caused it.
+    /// The errno of the error; 0 for a datagram. If there is an error, the received bytes are from the packet that
+    /// caused it.
     package var error: CInt
     package var icmpType: UInt8
     package var icmpCode: UInt8
@@ -38,10 +39,11 @@ package enum PacketSockets {
         setsockopt(fd, 263, 20, &on, socklen_t(MemoryLayout<CInt>.size))
     }
 
-    /// Sends consecutive frames, several with one system call. Blocks the thread while the device's queue is full.
+    /// Sends consecutive frames. One system call can send several frames. Blocks the thread while the device's queue is
+    /// full.
     ///
-    /// - Parameter sent: Increased by the number of accepted frames, even if an error is thrown. The frame after the
-    ///   accepted frames then caused the error.
+    /// - Parameter sent: Increased by the number of accepted frames, even if an error is thrown. The first frame that
+    ///   was not accepted caused the error.
     /// - Throws: ``SystemError`` if a frame is rejected, or if the device's queue is full for one second.
     package static func sendFrames(
         _ fd: CInt, _ frames: UnsafeMutableRawBufferPointer, _ lengths: [Int], sent: inout Int
@@ -158,7 +160,7 @@ package enum PacketSockets {
         Descriptor(adopting: try check(cw_raw_tcp_socket(isIPv6, firstPort, portCount), "socket(SOCK_RAW)"))
     }
 
-    /// Enables the socket's error queue, which receives ICMP errors for the socket's packets.
+    /// Enables the socket's error queue. The kernel then puts ICMP errors about the socket's packets into this queue.
     package static func reportErrors(_ fd: CInt, isIPv6: Bool) throws(SystemError) {
         try check(cw_report_errors(fd, isIPv6), "setsockopt(IP_RECVERR)")
     }
@@ -174,8 +176,10 @@ package enum PacketSockets {
         try check(cw_set_unfragmented(fd, isIPv6, !isAllowed), "setsockopt(IP_MTU_DISCOVER)")
     }
 
-    /// Waits until any of several sockets has a datagram or an error, for at most the given time. Returns for each
-    /// socket whether there are datagrams, and whether there are errors. Blocks the calling thread.
+    /// Waits until one of several sockets has a datagram or an error, at most for the given time. Blocks the calling
+    /// thread.
+    ///
+    /// Returns two flags for each socket: whether it has datagrams, and whether it has errors.
     package static func wait(_ sockets: [CInt], milliseconds: CInt) -> [(datagrams: Bool, errors: Bool)] {
         var entries = sockets.map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
         guard poll(&entries, nfds_t(entries.count), milliseconds) > 0 else {
@@ -184,8 +188,8 @@ package enum PacketSockets {
         return entries.map { ($0.revents & Int16(POLLIN) != 0, $0.revents & Int16(POLLERR) != 0) }
     }
 
-    /// Waits until any of several connections is established or has failed, for at most the given time. Returns for
-    /// each socket whether its connection is established or has failed. Blocks the calling thread.
+    /// Waits until at least one of several connections is established or has failed, but no longer than the given time.
+    /// Returns for each socket whether this is so. Blocks the calling thread.
     package static func waitForConnections(_ sockets: [CInt], milliseconds: CInt) -> [Bool] {
         var entries = sockets.map { pollfd(fd: $0, events: Int16(POLLOUT), revents: 0) }
         guard poll(&entries, nfds_t(entries.count), milliseconds) > 0 else { return sockets.map { _ in false } }

@@ -5,7 +5,7 @@ package struct ResolverFiles: Sendable {
     package var configurationPath: String
     package var hostsPath: String
     package var orderPath: String
-    /// The path of the file that lists the servers of the local forwarder (systemd-resolved).
+    /// The path of the file with the DNS servers that the local forwarder (systemd-resolved) uses.
     package var forwarderPath: String
 
     package init(
@@ -20,8 +20,8 @@ package struct ResolverFiles: Sendable {
 
     package var paths: [String] { [configurationPath, hostsPath, orderPath, forwarderPath] }
 
-    /// The maximum number of bytes to read from the hosts file, which may contain long block lists. The rest of a
-    /// longer file is ignored.
+    /// The maximum number of bytes to read from the hosts file. The limit is large, because the file may contain long
+    /// block lists. The rest of a longer file is ignored.
     private static let longestHostsFile = 16 << 20
 
     /// Reads the hosts file. A missing file counts as empty.

@@ -9,8 +9,8 @@ package import CausewayWire
 package struct ResolverState: Equatable, Sendable {
     /// The configuration for DNS queries.
     package var configuration: ResolverConfiguration
-    /// The servers that answer queries. If there is a local forwarder and its file can be read, these are the
-    /// forwarder's servers.
+    /// The DNS servers that answer this host's queries. If the host uses a local forwarder whose file can be read,
+    /// these are the servers in that file.
     package var servers: [InternetAddress]
 
     /// The addresses on which systemd-resolved listens.
@@ -18,8 +18,10 @@ package struct ResolverState: Equatable, Sendable {
         .ipv4(IPv4Address(bits: 0x7F00_0035)), .ipv4(IPv4Address(bits: 0x7F00_0036)),
     ]
 
-    /// Reads resolv.conf and, if it names only the forwarder, the forwarder's file. A missing resolv.conf counts as
-    /// empty. If the forwarder's file is missing, ``servers`` contains the addresses in resolv.conf.
+    /// Reads resolv.conf. If it names only the local forwarder, also reads the forwarder's file.
+    ///
+    /// A missing resolv.conf counts as empty. If the forwarder's file is missing, ``servers`` contains the addresses in
+    /// resolv.conf.
     package static func current(
         configurationPath: String = "/etc/resolv.conf", forwarderPath: String = "/run/systemd/resolve/resolv.conf"
     ) -> ResolverState {
@@ -28,7 +30,7 @@ package struct ResolverState: Equatable, Sendable {
         guard !named.isEmpty, named.allSatisfy(forwarders.contains),
             let text = SmallFile.text(forwarderPath)
         else { return ResolverState(configuration: configuration, servers: named) }
-        // If the forwarder has no servers, it cannot answer queries, and `servers` is then empty.
+        // An empty `servers` list means that the forwarder has no servers and cannot answer queries.
         return ResolverState(
             configuration: configuration, servers: addresses(of: ResolverConfiguration(parsing: text)))
     }

@@ -2,8 +2,9 @@ internal import CCausewayLinux
 internal import CausewayTypes
 package import CausewayWire
 
-/// The local address that the kernel selects for packets to a destination. Also contains the properties of this address
-/// that determine the order of destinations (RFC 6724 §6).
+/// The local address that the kernel selects as the source for packets to a destination.
+///
+/// Also contains the properties of this address that determine the order of destinations (RFC 6724 §6).
 package struct SourceAddress: Hashable, Sendable {
     package var address: InternetAddress
     package var prefixLength: Int
@@ -24,13 +25,13 @@ package struct SourceAddress: Hashable, Sendable {
     }
 
     /// - Parameters:
-    ///   - destination: The address with a port, because connect(2) needs one.
-    ///   - interface: The name of the only interface to use; `nil` permits all interfaces.
+    ///   - destination: The destination address. It needs a port, because connect(2) requires one.
+    ///   - interface: The name of the only permitted interface; `nil` permits all interfaces.
     static func local(toward destination: SocketAddress, over interface: String?) -> InternetAddress? {
         // Connecting a datagram socket looks up the route and sends no packet.
         guard let socket = try? Socket.open(destination.family, .datagram) else { return nil }
         if let interface, (try? Socket.bindToInterface(named: interface, socket.rawValue)) == nil { return nil }
-        // Without SO_BROADCAST the kernel rejects connecting to a broadcast address.
+        // For a broadcast address, connect(2) fails unless SO_BROADCAST is set.
         if destination.family == .ipv4 { try? Socket.set(.broadcast, to: 1, on: socket.rawValue) }
         guard (try? Socket.connect(socket.rawValue, to: destination)) != nil else { return nil }
         switch Socket.localAddress(socket.rawValue) {

@@ -2,8 +2,8 @@ internal import CausewayWire
 
 /// Caches the source addresses that the kernel selects.
 ///
-/// A routing socket becomes readable when an address, route, rule or link changes; the cache is then cleared. The
-/// socket is checked only at the next query, so changes do not wake a thread.
+/// A routing socket becomes readable when an address, route, rule or link changes. The cache is then cleared. The
+/// socket is checked only when the cache is used, so changes do not wake a thread.
 package struct SourceAddressMemory: ~Copyable, Sendable {
     private struct Question: Hashable {
         var destination: SocketAddress
@@ -12,8 +12,8 @@ package struct SourceAddressMemory: ~Copyable, Sendable {
 
     /// The maximum number of cached destinations. A full cache is cleared.
     private static let limit = 1_024
-    /// The maximum number of notifications to read at a time. If more are pending, the cache is cleared regardless of
-    /// their content.
+    /// The maximum number of notifications to read at a time. If more are pending, the cache is cleared without reading
+    /// them.
     private static let changeLimit = 16
 
     private var changes: NetlinkSocket?
@@ -23,12 +23,13 @@ package struct SourceAddressMemory: ~Copyable, Sendable {
 
     package init() {}
 
-    /// Returns the result of ``SourceAddress/toward(_:over:)``. Queries the kernel only for destinations that are not
-    /// cached.
+    /// Returns the source address for each destination, as ``SourceAddress/toward(_:over:)`` does. Queries the kernel
+    /// only for destinations whose source address is not cached.
     package mutating func sources(toward destinations: [SocketAddress], over interface: String?) -> [SourceAddress?] {
         refresh()
         return destinations.map { destination in
-            // Routing rules may depend on the port, so it is part of the key. Replace port 0, which connect(2) rejects.
+            // Routing rules may depend on the port, so the port is part of the cache key. connect(2) rejects port 0, so
+            // use another port in its place.
             let place = destination.port == 0 ? destination.with(port: 9) : destination
             let question = Question(destination: place, interface: interface)
             if let source = known[question] { return source }
@@ -42,7 +43,7 @@ package struct SourceAddressMemory: ~Copyable, Sendable {
     private mutating func refresh() {
         if hasChanged() { (assigned, known) = (nil, [:]) }
         guard changes == nil else { return }
-        // Open the socket before the first query, so that it reports every later change.
+        // Open the netlink socket before the first query, so that it reports every later change.
         changes = try? NetlinkSocket(groups: .all, blocking: false)
         buffer = [UInt8](repeating: 0, count: NetlinkSocket.bufferSize)
     }
@@ -57,8 +58,8 @@ package struct SourceAddressMemory: ~Copyable, Sendable {
             case .truncated, .overrun: hasChanged = true
             case .nothing: return hasChanged
             case nil:
-                // The routing socket has failed and may report no more changes. Close it, so that the caller opens a
-                // new socket.
+                // The routing socket has failed, so it may miss changes. Close it here. The caller then opens a new
+                // one.
                 changes = nil
                 return true
             }

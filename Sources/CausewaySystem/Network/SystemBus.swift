@@ -30,10 +30,10 @@ package enum SessionBus {
     /// Passes bytes between a client and the bus until the client is done. Blocks.
     ///
     /// - Parameters:
-    ///   - addresses: Where the bus may listen.
-    ///   - deadline: When to give up, in the time of ``System/now``.
-    ///   - output: Returns bytes to send.
-    ///   - input: Receives bytes from the bus. Returns whether the client awaits more.
+    ///   - addresses: The addresses at which the bus may listen.
+    ///   - deadline: The time at which to give up, on the clock of ``System/now``.
+    ///   - output: Returns the client's next bytes to send.
+    ///   - input: Receives bytes from the bus. Returns `true` if the client expects more bytes.
     /// - Returns: Whether the client is done; `false` if there is no bus, if the bus closes the connection, or if the
     ///   deadline passes.
     package static func converse(
@@ -59,8 +59,10 @@ package enum SessionBus {
         }
     }
 
-    /// Waits until the socket is ready or the deadline passes. Returns `false` if waiting fails, or if the deadline had
-    /// passed before the call. If it passes during the wait, returns `true`, and the next call returns `false`.
+    /// Waits until the socket is ready or the deadline passes. Returns `false` if the wait fails, or if the deadline
+    /// had already passed before the call.
+    ///
+    /// If the deadline passes during the wait, this call still returns `true`. Only the next call returns `false`.
     private static func wait(for socket: borrowing Descriptor, writes: Bool, until deadline: Duration) -> Bool {
         let remaining = deadline - System.now
         guard remaining > .zero else { return false }

@@ -1,10 +1,10 @@
 internal import CausewayTypes
 package import CausewayWire
 
-/// Finds the wireless interfaces, through the kernel's wireless subsystem (nl80211).
+/// Finds the wireless interfaces. This type asks the kernel's wireless subsystem (nl80211).
 ///
-/// `/sys` has this information too, but only for the network namespace in which it was mounted, and containers often do
-/// not mount it.
+/// The `/sys` file system has the same information, but only for the network namespace in which it was mounted. Many
+/// containers do not mount it.
 package enum WirelessInterfaces {
     /// Returns the wireless interfaces' indices; an empty set if the kernel has no wireless subsystem.
     package static func current() -> Set<Int> {
@@ -17,12 +17,12 @@ package enum WirelessInterfaces {
 }
 
 extension NWInterface {
-    /// Creates an interface with its type from a link that the kernel has listed.
+    /// Creates an interface from a link that the kernel has listed. Also determines the interface's type.
     ///
     /// - Parameters:
     ///   - link: The kernel's link.
-    ///   - radios: A cache of the wireless interfaces' indices. Pass `nil` for the first link; the initializer fills
-    ///     the cache when it first needs the indices.
+    ///   - radios: A cache with the indices of all wireless interfaces. Pass `nil` for the first link. The initializer
+    ///     fills the cache when it first needs the indices.
     package init?(_ link: NetlinkLink, radios: inout Set<Int>?) {
         self.init(index: link.index)
         guard InterfaceOverrides.current[name].type == nil, type == .wiredEthernet || type == .other,
@@ -35,6 +35,6 @@ extension NWInterface {
 }
 
 extension NetlinkLink {
-    /// Whether the link may be wireless: its hardware type is Ethernet, and it is not virtual.
+    /// Whether the interface may be wireless: it has the hardware type Ethernet and is not virtual.
     fileprivate var canBeWireless: Bool { hardwareType == 1 && kind == nil }
 }

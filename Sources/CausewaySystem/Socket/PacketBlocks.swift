@@ -1,14 +1,16 @@
 internal import CCausewayLinux
 
-/// A pool of blocks for received packets. Reuse avoids page faults, which cost about a microsecond for each page in a
-/// new block.
+/// A pool of memory blocks for received packets.
+///
+/// Reuse avoids page faults, which cost about a microsecond for each page of a new block.
 enum PacketBlocks {
-    /// The maximum number of unused blocks that the pool keeps. They suffice for one ``PacketReader``, and for the
-    /// packets of one connection whose program receives slowly. Together they have 5.3 MiB.
+    /// The maximum number of unused blocks that the pool keeps. This is enough for one ``PacketReader``, and for the
+    /// packets of one connection whose program receives slowly. Together, these blocks have 5.3 MiB.
     private static let limit = 64
-    /// The difference in bytes between the offsets at which consecutive packets of one receive call start in their
-    /// blocks. If all packets started at the beginning of their 64 KiB blocks, they would compete for the same few
-    /// cache lines.
+    /// Consecutive packets from one receive call start at different offsets in their blocks. This is the difference
+    /// between two such offsets, in bytes.
+    ///
+    /// If all packets started at the beginning of their 64 KiB blocks, they would compete for the same few cache lines.
     private static let stagger = 1_344
     private static let byteCount = PacketReader.blockByteCount + PacketReader.packetLimit * stagger
 

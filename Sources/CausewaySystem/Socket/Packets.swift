@@ -10,7 +10,7 @@ package struct PacketMark: Equatable, Sendable {
     package init() {}
 }
 
-/// The kernel's ancillary data for a datagram.
+/// Data about a received datagram that the kernel delivers in addition to its content.
 package struct PacketInfo: Equatable, Sendable {
     package var mark = PacketMark()
     /// The local address and interface that received the datagram.
@@ -97,7 +97,7 @@ package struct PacketReader: ~Copyable, Sendable {
         return SocketAddress(pointer: peer)
     }
 
-    /// Returns whether two packets have the same sender. This is faster than reading both addresses.
+    /// Returns whether two packets have the same sender. This is faster than reading both addresses and comparing them.
     package func haveSamePeer(_ first: Int, _ second: Int) -> Bool {
         guard let start = packets.baseAddress else { return false }
         return cw_packet_has_peer_of(start + first, start + second)
@@ -125,8 +125,7 @@ package struct PacketReader: ~Copyable, Sendable {
         body(UnsafeRawBufferPointer(start: packets[index].buffer, count: packets[index].length))
     }
 
-    /// Copies several packets' bytes, one after the other, into the first packet's block. The bytes must fit into one
-    /// block.
+    /// Copies the bytes of several packets, in order, into the first packet's block. All bytes must fit into one block.
     package mutating func join(_ range: Range<Int>) {
         guard let first = range.first, let block = packets[first].buffer else { return }
         for index in range.dropFirst() {
@@ -140,7 +139,7 @@ package struct PacketReader: ~Copyable, Sendable {
         }
     }
 
-    /// Transfers a packet's bytes to the caller. The reader takes another block for the next receive call.
+    /// Hands a packet's bytes over to the caller. The reader uses a new memory block for its next receive call.
     package mutating func takeBlock(of index: Int) -> PacketBlock {
         let block = PacketBlock(packets[index].buffer, index)
         packets[index].buffer = nil
@@ -155,8 +154,8 @@ package struct PacketReader: ~Copyable, Sendable {
     }
 }
 
-/// A received packet's bytes. The block returns to the pool when all references to it are released. Objects that share
-/// the block use disjoint parts of it.
+/// The bytes of a received packet. The memory block returns to its pool when all references are released. If several
+/// objects share a block, each uses a different part of it.
 package final class PacketBlock: Sendable {
     private let address: UInt
     private let index: Int
@@ -172,7 +171,7 @@ package final class PacketBlock: Sendable {
     deinit { PacketBlocks.giveBack(bytes - PacketBlocks.offset(of: index)) }
 }
 
-/// A datagram to send, or a train of several equally long datagrams that the kernel divides (UDP_SEGMENT).
+/// One datagram to send, or a train of datagrams of equal length that the kernel splits (UDP_SEGMENT).
 package struct OutgoingPacket {
     /// The datagrams' bytes. They need to stay valid only during the send call.
     package var pieces: UnsafeBufferPointer<iovec>
@@ -190,8 +189,10 @@ package struct OutgoingPacket {
 extension Socket {
     /// The maximum number of packets per send call.
     package static let packetLimit = 32
-    /// The limits for a train (several datagrams that are passed to the kernel as one packet): the number of datagrams,
-    /// and their total size in bytes, which must fit in one IP packet.
+    /// The limits for a train. A train is a series of datagrams that the kernel takes as one packet.
+    ///
+    /// The first constant limits the number of datagrams. The second constant limits their total size in bytes, which
+    /// must fit in one IP packet.
     package static let trainDatagramLimit = 64
     package static let trainByteLimit = 65_000
 

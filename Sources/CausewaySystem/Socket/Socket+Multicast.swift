@@ -8,8 +8,8 @@ extension Socket {
         _ group: SocketAddress, on interface: UInt32, from source: SocketAddress?, _ fd: CInt
     ) throws(SystemError) {
         let result = try change(group, source) { cw_join_group(fd, $0, interface, $1) }
-        // EADDRINUSE, or EADDRNOTAVAIL with a source, means that the socket is still a group member, for example after
-        // the interface was down.
+        // The error EADDRINUSE means that the socket is still a member of the group, for example after the interface
+        // was down. With a source, EADDRNOTAVAIL means the same.
         guard result != -EADDRINUSE, !(source != nil && result == -EADDRNOTAVAIL) else { return }
         try check(result, "setsockopt(MCAST_JOIN_GROUP)")
     }

@@ -35,8 +35,8 @@ package enum IOResult: Equatable, Sendable {
         if result >= 0 {
             self = .moved(result)
         } else if result == Int(-EAGAIN) || result == Int(-EINPROGRESS) {
-            // EINPROGRESS: a first write with TCP Fast Open started the connection, but the written bytes were not sent
-            // (RFC 7413 §4.2).
+            // EINPROGRESS comes from a first write with TCP Fast Open. The write has started the connection, but its
+            // bytes were not sent (RFC 7413 §4.2).
             self = .wouldBlock
         } else {
             self = .failed(CInt(truncatingIfNeeded: -result))
@@ -57,7 +57,7 @@ package enum Socket {
         Descriptor(adopting: try check(cw_socket(family.shimValue, kind == .datagram, multipath), "socket"))
     }
 
-    /// Creates another descriptor for the same socket.
+    /// Creates another file descriptor for the same socket.
     package static func duplicate(_ fd: CInt) throws(SystemError) -> Descriptor {
         Descriptor(adopting: try check(cw_duplicate(fd), "fcntl"))
     }
@@ -81,7 +81,8 @@ package enum Socket {
         return true
     }
 
-    /// Connects a datagram socket again. The kernel selects a new local address from the current routes.
+    /// Connects a datagram socket a second time, so that the kernel selects a new local address from the current
+    /// routes.
     ///
     /// - Parameters:
     ///   - fd: The datagram socket.
@@ -149,8 +150,8 @@ package enum Socket {
     /// Returns the pending error as a positive errno and clears it; 0 if there is none.
     package static func takeError(_ fd: CInt) -> CInt { cw_take_error(fd) }
 
-    /// Returns the pending error, like ``takeError(_:)``, and whether the peer had ended its sending direction before a
-    /// reset arrived. In that case, the end of the stream can still be read.
+    /// Returns the pending error, like ``takeError(_:)``, and a second value. The second value states whether the peer
+    /// had ended its sending direction before a reset arrived. In that case, the end of the stream can still be read.
     package static func takeLoss(_ fd: CInt) -> (code: CInt, isBehindEnd: Bool) {
         var isBehindEnd: CInt = 0
         let code = cw_take_loss(fd, &isBehindEnd)

@@ -35,8 +35,8 @@ package enum SocketAddress: Hashable, Sendable {
         }
     }
 
-    /// The IPv4 address if this is an IPv4-mapped address, as a dual-stack socket uses it (`::ffff:0:0/96`, RFC 4291
-    /// §2.5.5.2); otherwise this address.
+    /// Converts an IPv4-mapped address, which a dual-stack socket uses, to the IPv4 address (`::ffff:0:0/96`, RFC 4291
+    /// §2.5.5.2). Returns all other addresses unchanged.
     package var unmapped: SocketAddress {
         guard case .ipv6(0, let low, let port, _) = self, low >> 32 == 0xffff else { return self }
         return .ipv4(bits: UInt32(truncatingIfNeeded: low), port: port)

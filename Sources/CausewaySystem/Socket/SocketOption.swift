@@ -46,14 +46,16 @@ package struct SocketOption: Sendable {
     package static let ipv6MulticastLoop = SocketOption(CW_V6_MULTICAST_LOOP, "IPV6_MULTICAST_LOOP")
     package static let ipv4MulticastTimeToLive = SocketOption(CW_V4_MULTICAST_TTL, "IP_MULTICAST_TTL")
     package static let ipv6MulticastHopLimit = SocketOption(CW_V6_MULTICAST_HOPS, "IPV6_MULTICAST_HOPS")
-    /// Whether the socket receives datagrams for groups that only other sockets have joined.
+    /// Whether the socket also receives datagrams for multicast groups that it has not joined, but that other sockets
+    /// have joined.
     package static let ipv4MulticastAll = SocketOption(CW_V4_MULTICAST_ALL, "IP_MULTICAST_ALL")
     package static let ipv6MulticastAll = SocketOption(CW_V6_MULTICAST_ALL, "IPV6_MULTICAST_ALL")
     package static let broadcast = SocketOption(CW_BROADCAST, "SO_BROADCAST")
     package static let noChecksum = SocketOption(CW_NO_CHECKSUM, "SO_NO_CHECK")
     package static let receiveOffload = SocketOption(CW_UDP_RECEIVE_OFFLOAD, "UDP_GRO")
     package static let receiveBuffer = SocketOption(CW_RECEIVE_BUFFER, "SO_RCVBUF")
-    /// The size of the receive buffer, not limited by `net.core.rmem_max`. Setting this option needs CAP_NET_ADMIN.
+    /// The size of the receive buffer, which may exceed `net.core.rmem_max`. A program needs CAP_NET_ADMIN to set this
+    /// option.
     package static let forcedReceiveBuffer = SocketOption(CW_FORCED_RECEIVE_BUFFER, "SO_RCVBUFFORCE")
     package static let sendBuffer = SocketOption(CW_SEND_BUFFER, "SO_SNDBUF")
     package static let ipv6AddressPreference = SocketOption(CW_V6_ADDRESS_PREFERENCE, "IPV6_ADDR_PREFERENCES")
@@ -101,7 +103,7 @@ package struct TCPInformation: Sendable {
     init(_ info: cw_tcp_info) {
         smoothedRTT = .microseconds(Int64(info.rtt_us))
         rttVariance = .microseconds(Int64(info.rtt_variance_us))
-        // In this field, the kernel's maximum value means that no round-trip time was measured yet.
+        // The kernel sets this field to its maximum value if it has not measured a round-trip time yet.
         minimumRTT = info.minimum_rtt_us == .max ? .zero : .microseconds(Int64(info.minimum_rtt_us))
         maximumSegment = Int(info.send_mss)
         bytesReceived = info.bytes_received

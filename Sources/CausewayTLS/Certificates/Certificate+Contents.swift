@@ -61,7 +61,8 @@ extension Certificate {
         return (try? Self.tlsFeatures(content).contains(Self.statusRequest)) ?? true
     }
 
-    /// The feature number of a stapled OCSP response: its TLS extension number (RFC 6066 §8).
+    /// The TLS feature number that stands for a stapled OCSP response. It is the number of the TLS extension (RFC 6066
+    /// §8).
     private static let statusRequest = 5
 
     /// Parses the TLS features: the numbers of the extensions that the server must support (RFC 7633 §4.1).

@@ -40,7 +40,8 @@ package struct Certificate: Sendable {
             defer { cw_BIO_free(bio) }
             var found: [Certificate] = []
             var damagedCount = 0
-            // Remove the errors of earlier calls: such an error could be mistaken for an error in the first PEM block.
+            // Clear the errors of earlier calls. Otherwise such an error could be mistaken for an error in the first
+            // PEM block.
             cw_ERR_clear_error()
             while damagedCount <= maximumDamaged {
                 if let pointer = cw_PEM_read_bio_X509(bio, nil, cw_password, nil) {
@@ -61,8 +62,8 @@ package struct Certificate: Sendable {
     /// The maximum number of malformed certificates in PEM text; the parser stops after that.
     private static let maximumDamaged = 64
 
-    /// Whether the oldest error in OpenSSL's error queue is the end of the PEM text rather than a malformed block.
-    /// Clears the queue.
+    /// Whether the oldest error in OpenSSL's error queue means the end of the PEM text. Any other error means a
+    /// malformed block. This property also clears the queue.
     private static var isAtEndOfPEM: Bool {
         let number = cw_ERR_peek_error()
         cw_ERR_clear_error()

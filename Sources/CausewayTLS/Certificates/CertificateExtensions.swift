@@ -19,7 +19,7 @@ struct CertificateExtensions: Sendable {
         fileprivate(set) var isCritical = false
     }
 
-    /// The undecoded policy extensions. Few chains need them, so only ``PolicyCheck`` decodes them.
+    /// The policy extensions in encoded form. Few chains need them, so only ``PolicyCheck`` decodes them.
     struct Policy: Sendable {
         struct Constraints: Sendable {
             var value: ArraySlice<UInt8>
@@ -80,7 +80,7 @@ struct CertificateExtensions: Sendable {
     private mutating func read(
         _ identifier: ArraySlice<UInt8>, _ value: ArraySlice<UInt8>, _ isCritical: Bool
     ) throws(DERError) {
-        // RFC 5280 extensions have identifiers under 2.5.29.
+        // Identifiers of the extensions in RFC 5280 begin with 2.5.29.
         let number = identifier.count == 3 && identifier.starts(with: [0x55, 0x1d]) ? identifier.last : nil
         switch number {
         case 14: try keyIdentifiers.readSubject(value, isCritical)

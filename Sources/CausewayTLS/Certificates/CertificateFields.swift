@@ -44,7 +44,7 @@ struct CertificateFields: Sendable {
         var reader = DERReader(try outer.next(DERTag.sequence))
         var body = DERReader(try reader.next(DERTag.sequence))
         _ = try body.optional(0xa0)
-        // Skip the serial number, the algorithm, the issuer and the validity.
+        // Skip the certificate's serial number, algorithm, issuer and validity.
         for _ in 0..<4 { _ = try body.next() }
         return try DistinguishedName(try body.next(DERTag.sequence))
     }

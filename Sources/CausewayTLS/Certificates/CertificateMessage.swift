@@ -6,12 +6,13 @@ enum CertificateMessage {
     /// The handshake message type.
     static let type: UInt8 = 11
 
-    /// Returns the reason why OpenSSL must not decode the message; `nil` if the message is acceptable.
+    /// Checks a TLS Certificate message before OpenSSL decodes it. Returns the reason to reject it; `nil` if it is
+    /// acceptable.
     ///
     /// - Parameters:
     ///   - body: The message without its header.
-    ///   - hasContext: Whether the message has the TLS 1.3 format, with a leading `certificate_request_context` and
-    ///     with extensions after each certificate.
+    ///   - hasContext: Whether the message has the TLS 1.3 format. In this format, the message begins with
+    ///     `certificate_request_context`, and each certificate is followed by extensions.
     static func objection(to body: UnsafeRawBufferPointer, hasContext: Bool) -> TrustFailure? {
         if count(in: body, hasContext: hasContext) > PeerTrust.maximumCertificates {
             return TrustFailure(.tooComplex, detail: "more than \(PeerTrust.maximumCertificates) certificates")
@@ -20,7 +21,8 @@ enum CertificateMessage {
             ? TrustFailure(.weakKey, detail: "EC key with explicit curve parameters") : nil
     }
 
-    /// Returns the certificate count. For a malformed message, the count includes the certificates before the error.
+    /// Returns the number of certificates in the message. If the message is malformed, counts the certificates before
+    /// the error.
     private static func count(in body: UnsafeRawBufferPointer, hasContext: Bool) -> Int {
         var offset = hasContext ? 1 + Int(body.first ?? 0) : 0
         // Skip the list length: the list extends to the end of the message.

@@ -130,7 +130,8 @@ package struct CertificateTemplate: Sendable {
             let depth = pathLength.map { DERWriter.integer([$0]) } ?? []
             result += standard(19, isCritical: true, DERWriter.sequence(DERWriter.boolean(true), depth))
         }
-        // The key usage permits digital signatures. An authority may also sign certificates and CRLs.
+        // The key usage extension permits digital signatures. For an authority, it also permits signing certificates
+        // and CRLs.
         result += standard(
             15, isCritical: true, isAuthority ? DERWriter.bits([0x86], unused: 1) : DERWriter.bits([0x80], unused: 7))
         if !isAuthority, !usages.isEmpty {

@@ -65,7 +65,7 @@ struct DERReader {
         guard rest.isEmpty else { throw DERError("unexpected trailing data") }
     }
 
-    /// Calls `body` until all values in a list have been read.
+    /// Calls `body` repeatedly, until it has read all values in the list.
     static func all(
         _ bytes: ArraySlice<UInt8>, _ body: (inout DERReader) throws(DERError) -> Void
     ) throws(DERError) {

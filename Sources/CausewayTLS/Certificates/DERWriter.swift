@@ -50,13 +50,15 @@ package enum DERWriter {
         return [0x80 | UInt8(digits.count)] + digits
     }
 
-    /// The times that have a four-digit year, in seconds since 1970.
+    /// The times whose year has four digits, in seconds since 1970.
     private static let encodableTimes: ClosedRange<Int64> = -62_167_219_200...253_402_300_799
-    /// The years 1950 to 2049, in seconds since 1970.
+    /// The times that are encoded with a two-digit year, in seconds since 1970. They are in the years 1950 to 2049.
     private static let timesWithShortYear: Range<Int64> = -631_152_000..<2_524_608_000
 
-    /// Encodes a time, in seconds since 1970, in the format for its year (RFC 5280 §4.1.2.5): UTCTime, with a two-digit
-    /// year, from 1950 to 2049, otherwise GeneralizedTime.
+    /// Encodes a time in the format for its year (RFC 5280 §4.1.2.5). The time is in seconds since 1970.
+    ///
+    /// For the years 1950 to 2049, the format is UTCTime, which has a two-digit year. For all other years, it is
+    /// GeneralizedTime.
     package static func time(_ seconds: Int64) -> [UInt8] {
         let long = generalizedTime(seconds)
         return timesWithShortYear.contains(seconds) ? value(0x17, Array(long.dropFirst(4))) : long

@@ -26,7 +26,7 @@ struct DistinguishedName: Hashable, Sendable {
                 }
             }
             guard !attributes.isEmpty else { throw DERError("empty relative distinguished name") }
-            // DER orders the attributes by their original encoding, so sort the normalized form again.
+            // DER orders the attributes by their original encoding. So sort the normalized forms again.
             attributes.sort { $0.lexicographicallyPrecedes($1) }
             parts.append(attributes.flatMap { $0 + [0xff] })
         }

@@ -46,7 +46,7 @@ enum GeneralName: Hashable, Sendable {
         }
     }
 
-    /// The name as an argument for ``ReferenceName/matches(_:)``.
+    /// The name, converted to the argument type of ``ReferenceName/matches(_:)``.
     var alternativeName: SubjectAlternativeName {
         switch self {
         case .mail(let text): .email(text)

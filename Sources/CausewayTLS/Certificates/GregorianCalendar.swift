@@ -4,8 +4,8 @@ enum GregorianCalendar {
 
     /// Returns the day number of a date. `year` is 0 or later, `month` 1 to 12.
     static func dayNumber(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        // Years begin in March, so that a leap day is the last day of its year. Adding 400 years keeps the quotients
-        // from being negative.
+        // Count each year from March, so that a leap day is the year's last day. Add 400 years, so that the quotients
+        // are not negative.
         let shifted = (month > 2 ? year : year - 1) + 400
         let monthFromMarch = (month + 9) % 12
         let leapDays = shifted / 4 - shifted / 100 + shifted / 400
@@ -20,7 +20,8 @@ enum GregorianCalendar {
 
     /// Returns the date of a day in the years 0 to 9999.
     static func date(ofDay number: Int) -> (year: Int, month: Int, day: Int) {
-        // Dividing by the average length of a year gives the right year or a neighbouring one.
+        // The division by the average length of a year gives the right year, or a year that is wrong by one. The next
+        // two lines correct this.
         var year = (number - dayNumber(0, 1, 1)) * 400 / daysPer400Years
         if dayNumber(year, 1, 1) > number { year -= 1 }
         if dayNumber(year + 1, 1, 1) <= number { year += 1 }

@@ -24,11 +24,11 @@ struct SigningKey: Hashable, Sendable {
     /// The exponents that OpenSSL accepts with any modulus size.
     static let exponents: ClosedRange<UInt64> = 3...UInt64.max
 
-    /// Parses a key.
+    /// Parses a public key.
     ///
     /// - Parameters:
     ///   - publicKeyInfo: The SubjectPublicKeyInfo in DER (RFC 5280 §4.1.2.7).
-    ///   - modulusBits: The accepted RSA key sizes. Certificate keys need at least 2,048 bits.
+    ///   - modulusBits: The accepted sizes of an RSA key. The key of a certificate needs at least 2,048 bits.
     init(
         _ publicKeyInfo: ArraySlice<UInt8>, modulusBits: ClosedRange<Int> = Self.modulusBits
     ) throws(Problem) {
@@ -67,8 +67,10 @@ struct SigningKey: Hashable, Sendable {
         throw DERError("unsupported key algorithm (\(CertificateExtensions.dotted(identifier)))")
     }
 
-    /// Parses an RSA key (RFC 8017 §A.1.1). Rejects an even modulus, because a product of odd primes is odd, and an
-    /// even exponent, because it has no inverse.
+    /// Parses an RSA key (RFC 8017 §A.1.1).
+    ///
+    /// Rejects an even modulus, because a product of odd primes is odd. Also rejects an even exponent, because it has
+    /// no inverse.
     private static func rsa(
         _ key: ArraySlice<UInt8>, _ modulusBits: ClosedRange<Int>
     ) throws(DERError) -> Kind {

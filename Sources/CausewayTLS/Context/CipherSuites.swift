@@ -6,7 +6,8 @@ enum CipherSuites {
     static let recommended: [UInt16] = [
         0x1301, 0x1302, 0x1303, 0xc02b, 0xc02f, 0xc02c, 0xc030, 0xcca9, 0xcca8,
     ]
-    /// Suites for a pre-shared key. The last two have no forward secrecy, but programs that use Apple's API request them.
+    /// Suites for connections with a pre-shared key. The last two have no forward secrecy, but programs that use
+    /// Apple's API request them.
     static let withPreSharedKey: [UInt16] = [0xccac, 0xccab, 0x00a8, 0x00a9]
 
     /// ECDHE with AES-CBC and SHA-1, the best suites before TLS 1.2. They are used only if the program explicitly
@@ -54,7 +55,7 @@ enum KeyExchangeGroups {
         // This list is for OpenSSL 3.5 and later. A client offers a key share for each of the first two groups.
         "*X25519MLKEM768/*X25519:P-256/X448:P-384:P-521",
         "X25519:P-256:X448:P-521:P-384",
-        // This list is for OpenSSL installations whose policy allows only these groups.
+        // Some OpenSSL installations have a policy that permits only these groups. This list is for them.
         "P-256:P-384:P-521",
     ]
 
@@ -64,7 +65,8 @@ enum KeyExchangeGroups {
 
     /// Returns the group number for OpenSSL's identifier.
     static func number(ofLibrary identifier: Int) -> UInt16? {
-        // For groups without an identifier, OpenSSL returns the registered number with a flag.
+        // OpenSSL has no identifier for some groups. For such a group, it returns the registered number with a flag
+        // bit.
         if identifier & 0x100_0000 != 0 { return UInt16(truncatingIfNeeded: identifier) }
         return known.first { $0.identifier == identifier }?.number
     }

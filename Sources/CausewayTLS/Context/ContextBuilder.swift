@@ -42,8 +42,9 @@ struct ContextBuilder {
         cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_MODE), mode, nil)
     }
 
-    /// OpenSSL 3.2's `SSL_OP_NO_RX_CERTIFICATE_COMPRESSION` (RFC 8879): compressed certificates could not be checked
-    /// before they are decoded. Older versions do not support compression and ignore the option.
+    /// The option `SSL_OP_NO_RX_CERTIFICATE_COMPRESSION` (RFC 8879) of OpenSSL 3.2. With it, peers send no compressed
+    /// certificates, which could not be checked before OpenSSL decodes them. Older versions do not support compression
+    /// and ignore the option.
     private static let noCertificateDecompression: UInt64 = 1 << 33
 
     // MARK: Algorithms
@@ -66,9 +67,8 @@ struct ContextBuilder {
             throw TLSFailure(.badConfiguration, "OpenSSL supports none of the cipher suites")
         }
         let (lowest, highest) = try versions(hasModern: !isModern.isEmpty, hasOlder: !isOlder.isEmpty)
-        // Before TLS 1.2, handshake signatures use MD5 and SHA-1, which OpenSSL allows only at security level 0. The
-        // level does not weaken the checks of certificates, because this library and not OpenSSL validates
-        // certificates.
+        // Before TLS 1.2, handshake signatures use MD5 and SHA-1. OpenSSL allows these only at security level 0. The
+        // low level does not weaken the checks of certificates, because this library validates certificates itself.
         let isLegacy = lowest == .tls10 || lowest == .tls11 || lowest == .dtls10
         cw_SSL_CTX_set_security_level(pointer, isLegacy ? 0 : 2)
         guard cw_SSL_CTX_set_ciphersuites(pointer, isModern) == 1,
@@ -78,14 +78,15 @@ struct ContextBuilder {
         else { throw fail("OpenSSL rejects the versions or cipher suites") }
     }
 
-    /// Returns the version range, limited to versions for which the settings have cipher suites.
+    /// Returns the lowest and the highest permitted TLS version. Excludes versions without cipher suites in the
+    /// settings.
     private func versions(hasModern: Bool, hasOlder: Bool) throws(TLSFailure) -> (TLSVersion, TLSVersion) {
         let order: [TLSVersion] = settings.usesDatagrams ? [.dtls10, .dtls12] : [.tls10, .tls11, .tls12, .tls13]
         let usual: TLSVersion = settings.usesDatagrams ? .dtls12 : .tls12
         guard var low = order.firstIndex(of: settings.minimumVersion ?? usual),
             var high = order.firstIndex(of: settings.maximumVersion ?? order[order.count - 1])
         else { throw TLSFailure(.badConfiguration, "the version is not available for this transport") }
-        // If the maximum is below the default minimum, the maximum is also the minimum.
+        // The maximum can be lower than the default minimum. In that case, use the maximum as the minimum too.
         if settings.minimumVersion == nil { low = min(low, high) }
         if !settings.usesDatagrams {
             if !hasModern { high = min(high, 2) }
@@ -244,7 +245,8 @@ struct ContextBuilder {
             // which takes 25 times as long as creating the ticket.
             cw_SSL_CTX_set_num_tickets(pointer, hasTickets ? 1 : 0)
             guard settings.isEarlyDataEnabled, hasTickets, !settings.usesDatagrams else { break }
-            // With early data each ticket is valid once, so the server must store issued tickets (RFC 8446 §8.1).
+            // With early data, each ticket is valid only once. The server must therefore remember the tickets that it
+            // has issued (RFC 8446 §8.1).
             mode = CW_CACHE_SERVER
             cw_SSL_CTX_ctrl(pointer, CInt(CW_CTRL_SET_SESSION_CACHE_SIZE), Self.serverSessions, nil)
             guard cw_SSL_CTX_set_max_early_data(pointer, Self.maximumEarlyData) == 1 else {

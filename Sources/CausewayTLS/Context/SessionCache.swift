@@ -36,7 +36,8 @@ final class SessionCache: Sendable {
         state.withLock { state in
             state.clock += 1
             var entry = state.entries[peer] ?? Entry()
-            // Before TLS 1.3 a session can be used repeatedly, so the cache keeps only the latest.
+            // A session from TLS versions before 1.3 can be used repeatedly. So the cache keeps only the latest such
+            // session.
             if Self.isSingleUse(session) {
                 if entry.sessions.count == Self.maximumSessionsPerPeer { entry.sessions.removeFirst() }
             } else {

@@ -47,8 +47,8 @@ package final class TLSContext: Sendable {
     private static let shared = LockedValue(Shared())
     private static let maximumShared = 64
 
-    /// Returns the process-wide TLS context for these settings, and creates the context if necessary. The 64 most
-    /// recently used TLS contexts are kept.
+    /// Returns the TLS context that all connections in the process with these settings share. Creates the context if
+    /// necessary. The 64 most recently used TLS contexts are kept.
     package static func shared(for settings: TLSSettings) throws(TLSFailure) -> TLSContext {
         if let found = shared.withLock({ $0.find(settings) }) { return found }
         let made = try TLSContext(settings)

@@ -1,12 +1,12 @@
 /// Content that a TLS 1.3 client sends before the handshake is complete (RFC 8446 §2.3).
 enum EarlyData {
     case none
-    /// A client's content, of which OpenSSL has accepted `sentCount` bytes. The content is kept until the handshake is
-    /// complete, because the server may reject it.
+    /// Early data that a client sends. OpenSSL has accepted the first `sentCount` bytes. All bytes are kept until the
+    /// handshake is complete, because the server may reject them.
     case sending([UInt8], sentCount: Int)
     /// A server's input so far. The client may send more.
     case receiving([UInt8])
-    /// A server's complete input, which is read after the handshake. It is not empty.
+    /// The early data that a server has received completely. It is not empty, and is read after the handshake.
     case received([UInt8])
 
     /// The size in bytes of the content to send, including bytes that were already sent.
@@ -20,7 +20,7 @@ enum EarlyData {
             self = .sending([UInt8](content), sentCount: 0)
             return
         }
-        // Without this assignment, two values would share the array, and appending would copy it.
+        // Clear `self` first, so that only `bytes` refers to the array. Otherwise appending would copy the array.
         self = .none
         bytes += content
         self = .sending(bytes, sentCount: sentCount)

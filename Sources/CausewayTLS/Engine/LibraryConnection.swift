@@ -1,6 +1,7 @@
 internal import CCausewayLibraries
 
-/// Sole owner of one connection's OpenSSL object, and of the memory pipe through which that object reads and writes.
+/// The only owner of a connection's OpenSSL object. It also owns the memory pipe through which this object reads and
+/// writes.
 struct LibraryConnection: ~Copyable {
     let ssl: OpaquePointer
     let pipe: OpaquePointer
@@ -23,11 +24,11 @@ struct LibraryConnection: ~Copyable {
     }
 
     deinit {
-        // Without this call, OpenSSL treats an abrupt end as an error and invalidates the session for all connections
-        // that could resume it.
+        // Mark the connection as closed on both sides. Otherwise OpenSSL treats the abrupt end as an error. It would
+        // then invalidate the session for all connections that could resume it.
         cw_SSL_set_shutdown(ssl, CInt(CW_SENT_SHUTDOWN | CW_RECEIVED_SHUTDOWN))
-        // The engine is being destroyed, and OpenSSL may call callbacks while it frees its object. Remove the reference
-        // to the engine, so that these callbacks do not find it.
+        // Remove the reference to the engine, because the engine is being destroyed. OpenSSL may call callbacks while
+        // it frees its object, and they must not find the engine.
         cw_SSL_set_ex_data(ssl, 0, nil)
         cw_SSL_free(ssl)
         cw_pipe_free(pipe)

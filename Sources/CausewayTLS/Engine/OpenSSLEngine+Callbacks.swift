@@ -4,7 +4,7 @@ internal import CCausewayLibraries
 // code of the engine's owner.
 
 extension OpenSSLEngine {
-    /// Validates the peer's certificates, or asks the engine's owner to do so. Returns 1 to continue.
+    /// Validates the peer's certificates, or asks the engine's owner to do so. Returns 1 if the handshake may continue.
     fileprivate func verify(_ chain: OpaquePointer) -> CInt {
         guard settings.peerAuthentication != .none else { return 1 }
         switch settings.verifier {
@@ -40,9 +40,9 @@ extension OpenSSLEngine {
         if isClient {
             cw_SSL_ctrl(ssl, CInt(CW_CTRL_SET_RETRY_VERIFY), 0, nil)
         } else {
-            // OpenSSL can pause a client's handshake until the peer's certificates are validated, but not a server's.
-            // On a server, withhold the later input instead. If OpenSSL has already read the rest of the client's
-            // handshake messages, the handshake completes regardless: see `step`.
+            // OpenSSL can pause a client's handshake until the peer's certificates are validated. It cannot pause a
+            // server's handshake. So on a server, hold back the later input. If OpenSSL has already read the client's
+            // remaining handshake messages, the handshake completes nevertheless: see `step`.
             cw_pipe_hold(pipe, true)
         }
         return 1
@@ -63,8 +63,10 @@ extension OpenSSLEngine {
             settings: settings.trust, store: context.store)
     }
 
-    /// Checks the peer's certificates before OpenSSL decodes them. OpenSSL offers no way to reject a message here. To reject one, this
-    /// function overwrites the length at the start of OpenSSL's copy with an invalid value, so that decoding fails.
+    /// Checks the peer's certificates before OpenSSL decodes them.
+    ///
+    /// OpenSSL cannot reject a message at this point. To reject one, this function overwrites the first length byte in
+    /// OpenSSL's copy with an invalid value. Then decoding fails.
     fileprivate func inspect(_ message: UnsafeRawBufferPointer, hasContext: Bool) {
         // A handshake message starts with its type and its length. In DTLS, a sequence number and the fragment's
         // position follow.
@@ -84,9 +86,11 @@ extension OpenSSLEngine {
 
     /// Checks the stapled OCSP response, which TLS 1.2 sends after the certificates (RFC 6066 §8).
     ///
-    /// A revoked certificate ends the connection. An invalid response is treated like no response: the connection fails
-    /// only if the certificate requires one (RFC 7633 §4.3.3). If the engine's owner validates certificates, it does so
-    /// before the response arrives; this function then also rejects a revoked certificate that the owner has accepted.
+    /// A revoked certificate ends the connection. An invalid response counts as no response: the connection then fails
+    /// only if the certificate requires a response (RFC 7633 §4.3.3).
+    ///
+    /// If the code that uses the engine validates the certificates, it does so before the response arrives. This
+    /// function then also rejects a revoked certificate that this code has accepted.
     fileprivate func checkStatus() -> CInt {
         let response = stapledResponse
         let failure: TrustFailure? =
@@ -110,7 +114,7 @@ extension OpenSSLEngine {
         return CInt(CW_EXT_OK)
     }
 
-    /// Selects the first local protocol that the client offers.
+    /// Selects the application protocol. This is the first of the server's protocols that the client also offers.
     fileprivate func selectProtocol(_ offered: UnsafeBufferPointer<UInt8>) -> Range<Int>? {
         for name in settings.applicationProtocols {
             var start = 0
@@ -136,7 +140,7 @@ extension OpenSSLEngine {
     /// (RFC 6347 §4.2.4.1).
     fileprivate func nextTimeout(after previous: UInt32) -> UInt32 {
         let timeout = previous == 0 ? settings.firstRetransmission : .microseconds(previous) * 2
-        // Each timeout is twice the previous one, so a timeout of zero would stay zero, and the timer would always be
+        // Each timeout is twice the previous timeout. A timeout of zero would stay zero, and the timer would always be
         // due.
         let (seconds, attoseconds) = min(max(timeout, .microseconds(1)), .seconds(60)).components
         return UInt32(seconds * 1_000_000 + attoseconds / 1_000_000_000_000)

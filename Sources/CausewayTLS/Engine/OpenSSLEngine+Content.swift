@@ -11,7 +11,7 @@ extension OpenSSLEngine {
         cw_pipe_lend(pipe, bytes.baseAddress?.assumingMemoryBound(to: UInt8.self), bytes.count)
         let result = body()
         let isKept = cw_pipe_settle(pipe, usesDatagrams ? Self.unreadDatagramLimit : Self.unreadLimit)
-        // If not all unread bytes can be kept, datagrams may be dropped, but lost stream data is an error.
+        // Datagrams may be dropped if not all unread bytes can be kept. For a stream, lost bytes are an error.
         if !isKept, !usesDatagrams { fail(TLSFailure(.library, "too much unread ciphertext")) }
         return result
     }
@@ -65,8 +65,8 @@ extension OpenSSLEngine {
         return .bytes(filled)
     }
 
-    /// Returns whether all received data has been read, and stores the result. This check is cheaper than another read
-    /// call, which costs as much as reading a small record.
+    /// Returns whether no received data is left to read, and stores the result. Another read call would also show this,
+    /// but it costs as much as reading a small record.
     private func checkIsDrained() -> Bool {
         let isDrained = cw_pipe_is_dry(pipe) && cw_SSL_has_pending(ssl) == 0
         reading = isDrained ? .drained : .open
@@ -116,8 +116,9 @@ extension OpenSSLEngine {
         return taken
     }
 
-    /// Counts one record, because each successful write produces one record. After the maximum number of records per
-    /// key, updates the key. TLS 1.2 and DTLS cannot update keys.
+    /// Counts one record. The engine calls this after each successful write, because each such write produces one
+    /// record. After the maximum number of records per key, this method updates the key. TLS 1.2 and DTLS cannot update
+    /// keys.
     private func countRecord() {
         guard case .open(let count) = writing else { return }
         guard count <= 1 else {
@@ -126,7 +127,7 @@ extension OpenSSLEngine {
         }
         writing = .open(recordsUntilKeyUpdate: WriteSide.maximumRecordsPerKey)
         guard !usesDatagrams, cw_SSL_version(ssl) == CInt(CW_TLS1_3) else { return }
-        // OpenSSL sends the KeyUpdate message with the next record.
+        // Schedule a KeyUpdate message. OpenSSL sends it with the next record.
         cw_SSL_key_update(ssl, 0)
     }
 
@@ -142,7 +143,7 @@ extension OpenSSLEngine {
         if case .closed = writing { return }
         writing = .closed
         guard case .established = state else { return }
-        // After a fatal error nothing may be sent (RFC 8446 §6.2).
+        // After a fatal error, nothing more may be sent (RFC 8446 §6.2).
         if case .failed = reading { return }
         cw_ERR_clear_error()
         cw_SSL_shutdown(ssl)

@@ -28,10 +28,11 @@ extension OpenSSLEngine {
         if let progress = moveEarlyData() { return progress }
         let result = cw_SSL_do_handshake(ssl)
         guard result == 1 else { return interpret(result) }
-        // A server's handshake may be complete before the engine's owner has validated the client. Content must wait for the result.
+        // On a server, the handshake may be complete before the engine's owner has validated the client. Content must
+        // wait until the client is validated.
         if case .awaitingTrust(let trust) = state { return .evaluateTrust(trust) }
         state = .established
-        // Remove the message callback: only the handshake needs it, and OpenSSL would now call it for every record.
+        // Remove the message callback. Only the handshake needs it, and OpenSSL would now call it for every record.
         cw_SSL_set_msg_callback(ssl, nil)
         resendEarlyDataIfRejected()
         return .established
@@ -80,8 +81,9 @@ extension OpenSSLEngine {
         }
         let failure = TLSFailure(.refused, "the program rejected the peer's certificates")
         peerDecision = .rejected(failure)
-        // A client's handshake is still paused: the next `handshake()` call passes the rejection to OpenSSL, which
-        // sends the alert. A server's handshake has already continued, so at most a close_notify can be sent.
+        // A client's handshake is still paused. The client's next `handshake()` call passes the rejection to OpenSSL,
+        // which sends the alert. A server's handshake has already continued, so a server can send at most a
+        // close_notify.
         guard !isClient else { return }
         if cw_SSL_in_init(ssl) == 0 { cw_SSL_shutdown(ssl) }
         cw_ERR_clear_error()

@@ -33,7 +33,7 @@ extension OpenSSLEngine {
 
     private var peerCertificates: [Certificate] {
         let chain = Certificate.all(in: cw_SSL_get_peer_cert_chain(ssl))
-        // On a server, OpenSSL's chain does not include the client's own certificate.
+        // On a server, the chain from OpenSSL does not contain the client's own certificate. So add it.
         guard !isClient, let leaf = cw_SSL_get0_peer_certificate(ssl) else { return chain }
         return [Certificate(retaining: leaf)] + chain
     }
@@ -57,7 +57,7 @@ extension OpenSSLEngine {
         return result == 1 ? secret : nil
     }
 
-    /// The server's certificate request.
+    /// The server's request for a client certificate.
     var challenge: TLSChallenge {
         var authorities: [[UInt8]] = []
         if let names = cw_SSL_get0_peer_CA_list(ssl) {

@@ -10,12 +10,13 @@ package final class OpenSSLEngine: TLSEngine {
         /// `reference` is the name that the server's certificate must contain; `nil` without a host, or if no
         /// certificate can contain the host.
         case client(reference: ReferenceName?, sessionPeer: SessionCache.Peer?)
-        /// A DTLS client must return `cookie` to prove its address (RFC 6347 §4.2.1). Over a stream, `cookie` is empty.
+        /// A server. A DTLS client must return `cookie` to prove its address (RFC 6347 §4.2.1). Over a stream, `cookie`
+        /// is empty.
         case server(cookie: [UInt8])
     }
 
-    /// The handshake's state. OpenSSL's callbacks change the state to `awaitingTrust` and `awaitingIdentity` during
-    /// a handshake call.
+    /// The handshake's state. During a handshake call, OpenSSL's callbacks can set it to `awaitingTrust` or
+    /// `awaitingIdentity`.
     enum State {
         /// Nothing was sent yet, so input cannot contain the peer's certificates.
         case starting
@@ -29,16 +30,17 @@ package final class OpenSSLEngine: TLSEngine {
     /// The decision about the peer's certificates.
     enum PeerDecision {
         case pending
-        /// `chain` starts with the peer's own certificate and ends with the anchor.
+        /// The trust rules have accepted the certificates. `chain` is the accepted path: the peer's own certificate is
+        /// first, and the anchor is last.
         case acceptedByRules(PeerTrust, chain: [Certificate])
         case acceptedByOwner(PeerTrust)
-        /// The associated value is the reason for the rejection. OpenSSL cannot supply it, because it only reports that
+        /// This side rejected the peer, with this reason. The reason is stored here, because OpenSSL reports only that
         /// its callback returned an error.
         case rejected(TLSFailure)
     }
 
     enum ReadSide {
-        /// OpenSSL may still return received data.
+        /// OpenSSL may hold received data that has not been read.
         case open
         /// All received data has been read.
         case drained
@@ -46,7 +48,7 @@ package final class OpenSSLEngine: TLSEngine {
         case ended
         case failed(TLSFailure)
 
-        /// The result of every read from now on; `nil` if more data may arrive.
+        /// The result of all further reads; `nil` if more data may arrive.
         @inline(__always) var end: TLSReadResult? {
             switch self {
             case .open, .drained: nil
@@ -55,7 +57,7 @@ package final class OpenSSLEngine: TLSEngine {
             }
         }
 
-        /// Records that OpenSSL may have data again.
+        /// Records that OpenSSL may have plaintext to read again.
         mutating func reopen() {
             if case .drained = self { self = .open }
         }
@@ -69,12 +71,12 @@ package final class OpenSSLEngine: TLSEngine {
         static let maximumRecordsPerKey = 1 << 24
     }
 
-    /// The buffer that is borrowed during a call, and must not move.
+    /// Whose buffer is borrowed during a call. A borrowed buffer must not move in memory.
     enum BorrowedBuffer {
         case none
-        /// OpenSSL's memory pipe reads the buffer of the engine's owner (the code that uses the engine).
+        /// OpenSSL's memory pipe is reading a buffer that belongs to the caller of the engine.
         case ofCaller
-        /// The engine's owner (the code that uses the engine) reads the memory pipe's buffer.
+        /// The engine's owner (the code that uses the engine) reads the buffer of OpenSSL's memory pipe.
         case ofPipe
     }
 
@@ -84,14 +86,15 @@ package final class OpenSSLEngine: TLSEngine {
     static let unreadLimit = 1 << 20
     static let unreadDatagramLimit = 64 << 10
 
-    /// The maximum early data in bytes, even if the server allows more: the data is kept for a resend and must then fit
-    /// in ``unsentLimit``.
+    /// The maximum early data in bytes, even if the server allows more. The data is kept for a resend, and must then
+    /// fit in ``unsentLimit``.
     static let maximumEarlyData = 64 << 10
 
     let context: TLSContext
     private let connection: LibraryConnection
     let role: Role
-    // A copy of a setting that each read and write needs. Copying all settings would retain many references.
+    // A copy of one setting that each read and write needs. To read it from the settings, the engine would have to copy
+    // all of them and retain many references.
     let usesDatagrams: Bool
 
     var state = State.starting
@@ -116,10 +119,10 @@ package final class OpenSSLEngine: TLSEngine {
     /// Creates an engine for one connection.
     ///
     /// - Parameters:
-    ///   - context: The settings and resumable sessions that connections with equal settings share.
-    ///   - host: For a client, the server's host: the certificate must contain this name, and the server name
-    ///     extension sends it. If the program sets a separate name for TLS, pass that name.
-    ///   - port: Selects resumable sessions together with `host`.
+    ///   - context: The settings and resumable sessions. Connections with equal settings share them.
+    ///   - host: On a client, the host name of the server. The certificate must contain this name, and the server name
+    ///     extension sends it. If the program has set a separate name for TLS, pass that name. `nil` on a server.
+    ///   - port: The port. `host` and `port` together select resumable sessions.
     /// - Throws: ``TLSFailure`` with `errSSLInternal` if memory allocation or random number generation fails.
     package init(_ context: TLSContext, host: NWEndpoint.Host? = nil, port: UInt16 = 0) throws(TLSFailure) {
         self.context = context
@@ -167,8 +170,9 @@ package final class OpenSSLEngine: TLSEngine {
         if settings.isEarlyDataEnabled, !usesDatagrams { earlyData = .receiving([]) }
     }
 
-    /// Traps if the ``sendCiphertext(_:)`` closure calls the engine. Such a call could move the memory that the closure
-    /// is reading.
+    /// Traps if the engine is called from within the ``sendCiphertext(_:)`` closure.
+    ///
+    /// Such a call could move the memory that the closure is reading.
     func checkPipeBufferIsNotBorrowed() {
         precondition(borrowedBuffer != .ofPipe, "the engine was called from within sendCiphertext")
     }

@@ -6,13 +6,15 @@
 ///
 /// Not `Sendable`: use from one thread at a time.
 package protocol TLSEngine: AnyObject {
-    /// Gives the engine access to received bytes while `body` runs; `body` calls ``handshake()`` or ``read(into:)``.
-    /// The engine copies and keeps bytes that `body` did not consume. `body` must not pass in more bytes.
+    /// Gives the engine access to received bytes while `body` runs. `body` calls ``handshake()`` or ``read(into:)``.
     ///
-    /// With datagrams, `bytes` is one datagram. An owner that stops calling ``read(into:)`` must also stop passing in bytes: more than a
-    /// megabyte of unread bytes makes the connection fail.
+    /// The engine copies and keeps the bytes that `body` did not consume. `body` must not pass in more bytes.
+    ///
+    /// With datagrams, `bytes` is one datagram. A caller that stops calling ``read(into:)`` must also stop passing in
+    /// bytes: more than a megabyte of unread bytes makes the connection fail.
     func ciphertextArrived<R>(_ bytes: UnsafeRawBufferPointer, _ body: () -> R) -> R
-    /// Reports the end of the transport, after all bytes passed in. Without a preceding close_notify, reading then fails.
+    /// Reports that the transport has ended, after all received bytes were passed in. If the peer sent no close_notify
+    /// before, reading then fails.
     func ciphertextEnded()
 
     /// Continues the handshake as far as possible.
@@ -20,7 +22,7 @@ package protocol TLSEngine: AnyObject {
     /// Whether the next ``handshake()`` may decode and validate the peer's certificates. If so, do not call that method on an event loop,
     /// because it takes milliseconds.
     var mayEvaluatePeer: Bool { get }
-    /// Whether the first ``handshake()`` sends nothing until bytes from the peer arrive.
+    /// Whether the first call of ``handshake()`` sends nothing. It then waits for bytes from the peer.
     var waitsForPeer: Bool { get }
     /// Passes the result for ``TLSProgress/evaluateTrust(_:)`` to the engine. Then call ``handshake()`` to continue.
     func trustEvaluated(isTrusted: Bool)
@@ -30,20 +32,22 @@ package protocol TLSEngine: AnyObject {
     /// The number of bytes that may be sent before the handshake (RFC 8446 §2.3); 0 without a session that allows early
     /// data.
     var earlyDataLimit: Int { get }
-    /// Sends a request before the handshake. The request must be harmless if it arrives twice. Call before ``handshake()``.
+    /// Sends a request before the handshake. Call this function before ``handshake()``.
     ///
-    /// If the peer rejects the early data, the engine resends it after the handshake, before all other content.
+    /// The request must be harmless if it arrives twice. If the peer rejects the early data, the engine sends the
+    /// request again after the handshake, before all other content.
     ///
     /// - Returns: `false` if the request exceeds ``earlyDataLimit``; then nothing is sent.
     func writeEarly(_ plaintext: UnsafeRawBufferPointer) -> Bool
 
-    /// Reads available plaintext into `buffer`; with datagrams, one message.
+    /// Reads available plaintext into `buffer`. With datagrams, reads one message.
     ///
-    /// Reading also processes tickets, the peer's close, and retransmitted flights, so call this function after each
-    /// arrival.
+    /// Reading also processes tickets, the peer's close, and retransmitted handshake messages. So call this method each
+    /// time ciphertext has arrived.
     func read(into buffer: UnsafeMutableRawBufferPointer) -> TLSReadResult
-    /// Whether ``read(into:)`` may have a result. `false` after it has returned `needsCiphertext`, until more
-    /// ciphertext arrives.
+    /// Whether ``read(into:)`` may return plaintext or another event.
+    ///
+    /// After ``read(into:)`` has returned `needsCiphertext`, this value is `false` until more ciphertext arrives.
     var mayHavePlaintext: Bool { get }
     /// Encrypts plaintext.
     ///
@@ -54,8 +58,8 @@ package protocol TLSEngine: AnyObject {
     /// Ends writing with a close_notify alert (RFC 8446 §6.1). Reading continues.
     func close()
 
-    /// Calls `body` with bytes to send, if any; `body` returns the number of bytes that it sent. With datagrams, calls
-    /// `body` once per datagram. `body` must not call the engine.
+    /// Calls `body` with the encrypted bytes to send, if any. `body` returns how many bytes it sent, and must not call
+    /// the engine. With datagrams, `body` is called once per datagram.
     func sendCiphertext(_ body: (UnsafeRawBufferPointer) -> Int)
     /// The number of ciphertext bytes to send.
     var unsentCount: Int { get }
@@ -78,7 +82,8 @@ package protocol TLSEngine: AnyObject {
 package enum TLSProgress: Sendable {
     /// The handshake waits for bytes from the peer.
     case needsCiphertext
-    /// The owner must validate the peer and call ``TLSEngine/trustEvaluated(isTrusted:)``. The handshake pauses until then.
+    /// The owner must validate the peer's certificates, and then call ``TLSEngine/trustEvaluated(isTrusted:)``. Until
+    /// then, the handshake pauses.
     case evaluateTrust(PeerTrust)
     /// The owner must choose a local identity and call ``TLSEngine/identityChosen(_:)`` (RFC 8446 §4.4.2.3). The
     /// handshake pauses until then.
@@ -94,7 +99,7 @@ package enum TLSReadResult: Hashable, Sendable {
     case bytes(Int)
     /// No data is available. A read into an empty buffer returns `bytes(0)` instead.
     case needsCiphertext
-    /// The peer has closed, and all its content was read.
+    /// The peer has closed the connection, and all content was read.
     case ended
     case failed(TLSFailure)
 }
@@ -123,7 +128,7 @@ package struct TLSNegotiation: Sendable {
     package let peerCertificates: [Certificate]
     /// The server's stapled OCSP response, in DER (RFC 8446 §4.4.2.1).
     package let stapledResponse: [UInt8]?
-    /// The maximum message size and the record overhead with DTLS; `nil` over a stream.
+    /// For DTLS, the maximum message size and the overhead of a record. `nil` for TLS over a stream.
     package let datagrams: TLSDatagramLimits?
 }
 

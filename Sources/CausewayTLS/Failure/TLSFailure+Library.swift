@@ -42,8 +42,8 @@ extension TLSFailure {
         }
     }
 
-    /// OpenSSL's reason numbers for failures with a specific error code or message. For all other numbers, the failure
-    /// is a protocol violation.
+    /// OpenSSL's reason numbers that this code maps to a specific error code or message. All other reason numbers
+    /// become a protocol violation.
     private enum Reason: Int {
         case badVersion = 116
         case digestCheck = 149

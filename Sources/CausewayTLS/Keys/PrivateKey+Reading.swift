@@ -1,7 +1,8 @@
 internal import CCausewayLibraries
 
 extension PrivateKey {
-    /// Parses an RSA key. The numbers must be consistent: a test signature must verify.
+    /// Parses an RSA key. Rejects a key whose numbers do not fit together: the key must make a test signature that
+    /// verifies.
     ///
     /// - Parameter der: The RSAPrivateKey in DER, with two primes (RFC 8017 §A.1.2).
     /// - Throws: ``TLSFailure`` with `errSSLBadCert`.
@@ -31,7 +32,7 @@ extension PrivateKey {
             throw TLSFailure(.badCertificate, "no curve has private keys of \(bytes.count) bytes")
         }
         let point = Array(bytes.dropLast(curve.byteCount))
-        // Omit the point, so that OpenSSL computes the point from the private value.
+        // Leave out the point. OpenSSL then computes it from the private value.
         let key = DERWriter.sequence(DERWriter.integer([1]), DERWriter.bytes(Array(bytes.suffix(curve.byteCount))))
         self.init(
             try Self.parse(
@@ -42,7 +43,7 @@ extension PrivateKey {
         }
     }
 
-    /// Whether an elliptic curve key's private value is at least 1 and less than the curve order.
+    /// Whether the private value of an elliptic curve key is valid: at least 1, and less than the curve order.
     private var isInRange: Bool {
         guard let context = cw_EVP_PKEY_CTX_new_from_pkey(nil, object.pointer, nil) else { return false }
         defer { cw_EVP_PKEY_CTX_free(context) }
@@ -62,8 +63,9 @@ extension PrivateKey {
         return SharedObject(owning: pointer, .key)
     }
 
-    /// Returns an RSAPrivateKey's public part, RSAPublicKey. No number may be longer than the modulus: ``init(rsa:)``
-    /// signs and verifies one byte to test the key, and this rule limits the cost of that test.
+    /// Returns the RSAPublicKey that belongs to an RSAPrivateKey. Rejects a key if one of its numbers is longer than
+    /// the modulus. This rule limits the cost of the test signature in ``init(rsa:)``, which signs and verifies one
+    /// byte.
     private static func publicPart(rsa der: [UInt8]) throws(DERError) -> [UInt8] {
         var outer = DERReader(der[...])
         var fields = DERReader(try outer.next(DERTag.sequence))

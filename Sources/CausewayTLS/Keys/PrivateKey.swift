@@ -25,7 +25,7 @@ package struct PrivateKey: Sendable {
     /// The key in its algorithm's format: RSAPrivateKey (RFC 8017 §A.1.2) or ECPrivateKey (RFC 5915 §3). Treat as a secret.
     package var der: [UInt8] { encoded { cw_i2d_PrivateKey(object.pointer, $0) } }
 
-    /// The matching public key as SubjectPublicKeyInfo in DER.
+    /// The public key that belongs to this private key, as SubjectPublicKeyInfo in DER.
     package var publicKeyInfo: [UInt8] { encoded { cw_i2d_PUBKEY(object.pointer, $0) } }
 
     /// Generates a key. OpenSSL must be loaded.

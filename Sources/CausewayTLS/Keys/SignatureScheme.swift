@@ -14,9 +14,9 @@ package struct SignatureScheme: Hashable, Sendable {
     }
 
     package let padding: Padding
-    /// The digest; `nil` if the caller chooses it. PSS always has one.
+    /// The digest algorithm; `nil` if the caller chooses it. With PSS padding there is always a digest.
     package let digest: SignatureDigest?
-    /// Whether the input is a message, which is hashed first. Otherwise the input is already the digest.
+    /// Whether the input is a message, which must first be hashed. If `false`, the input is the digest.
     package let hashesInput: Bool
 
     package init(_ padding: Padding, _ digest: SignatureDigest? = nil, hashesInput: Bool = false) {
@@ -34,7 +34,7 @@ package struct SignatureScheme: Hashable, Sendable {
         padding != .pss || (bitCount + 6) / 8 >= 2 * (digest?.byteCount ?? 0) + 2
     }
 
-    /// Whether a key of this size in bits can sign an input of `count` bytes.
+    /// Returns whether a key of `bitCount` bits can sign `count` bytes of input.
     package func accepts(_ count: Int, bitCount: Int) -> Bool {
         if hashesInput { return true }
         if let digest { return count == digest.byteCount }

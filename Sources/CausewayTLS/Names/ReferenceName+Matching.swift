@@ -9,7 +9,7 @@ package enum SubjectAlternativeName: Hashable, Sendable {
 }
 
 extension ReferenceName {
-    /// The maximum number of names to compare per certificate. It limits the work that a peer can cause.
+    /// The maximum number of names per certificate that are compared. It limits the work that a peer can cause.
     static let nameLimit = 2_048
 
     /// Returns whether a certificate with these names belongs to this peer (RFC 9525 §6).
@@ -39,7 +39,8 @@ extension ReferenceName {
         return areEqual(name[dot...], fixed)
     }
 
-    /// Compares names, ignoring ASCII case in `pattern`. `name` is in lower case.
+    /// Returns whether two names are equal, without regard to ASCII case. `name` must already be in lower case;
+    /// `pattern` may have any case.
     private static func areEqual(_ name: Substring.UTF8View, _ pattern: Substring.UTF8View) -> Bool {
         name.count == pattern.count
             && zip(name, pattern).allSatisfy { mine, theirs in

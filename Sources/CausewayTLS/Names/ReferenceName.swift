@@ -2,7 +2,7 @@ package import CausewayTypes
 
 /// The peer's expected identity (RFC 9525 §6.1): a name or an address, in the form used in certificates.
 package enum ReferenceName: Hashable, Sendable, CustomStringConvertible {
-    /// A-labels in lower case, without a trailing dot.
+    /// A host name in ASCII form (A-labels), in lower case and without a trailing dot.
     case name(String)
     /// An address of 4 or 16 bytes.
     case address([UInt8])
@@ -37,7 +37,7 @@ package enum ReferenceName: Hashable, Sendable, CustomStringConvertible {
 
     /// Converts a name to A-labels; `nil` if it is not a valid name (RFC 5280 §7.2, RFC 9525 §7.3).
     private static func ascii(_ text: String) -> String? {
-        // IDNA treats three more characters as dots (RFC 3490 §3.1).
+        // IDNA treats three further characters as dots, in addition to the full stop (RFC 3490 §3.1).
         var labels = text.split(omittingEmptySubsequences: false) { ".\u{3002}\u{ff0e}\u{ff61}".contains($0) }
         if labels.count > 1, labels.last == "" { labels.removeLast() }
         var result: [String] = []
@@ -45,7 +45,8 @@ package enum ReferenceName: Hashable, Sendable, CustomStringConvertible {
             guard let ascii = Punycode.label(label), isLabel(ascii) else { return nil }
             result.append(ascii)
         }
-        // A name with a numeric last label is an address in an old format, which certificates never contain.
+        // If the last label is numeric, the name is an address in an old format. Certificates never contain such an
+        // address.
         if let last = result.last, last.utf8.allSatisfy({ (UInt8(ascii: "0")...UInt8(ascii: "9")).contains($0) }) {
             return nil
         }

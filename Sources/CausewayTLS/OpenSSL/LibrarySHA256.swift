@@ -29,8 +29,8 @@ package final class LibrarySHA256 {
         isSound = cw_EVP_DigestUpdate(context, bytes.baseAddress, bytes.count) == 1 && isSound
     }
 
-    /// Ends the input and returns the digest. If OpenSSL failed, returns an empty array, which is different from every
-    /// digest. Call once.
+    /// Ends the input and returns the digest. If OpenSSL failed, the result is an empty array, which never equals a
+    /// digest. Call this once.
     package func finish() -> [UInt8] {
         var digest = [UInt8](repeating: 0, count: Self.byteCount)
         var count: CUnsignedInt = 0

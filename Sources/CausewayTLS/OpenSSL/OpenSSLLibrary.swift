@@ -33,8 +33,10 @@ package enum OpenSSLLibrary {
         return code == 0 ? "no reason given" : reason(code)
     }
 
-    /// Clears the error queue before a call whose errors the caller will read from the queue. The queue is nearly
-    /// always empty, and checking this is cheaper than clearing it. A queue without errors is therefore not cleared.
+    /// Clears OpenSSL's error queue before a call whose errors the caller will read from it.
+    ///
+    /// The queue is nearly always empty, and checking it is cheaper than clearing it. So this method clears it only if
+    /// it contains errors.
     static func forgetErrors() {
         if cw_ERR_peek_error() != 0 { cw_ERR_clear_error() }
     }

@@ -36,7 +36,7 @@ func encoded(_ encode: (UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>) -> C
 }
 
 extension Certificate {
-    /// Returns an OpenSSL stack's certificates, each retained.
+    /// Returns the certificates in an OpenSSL stack. Each certificate is retained.
     static func all(in stack: OpaquePointer?) -> [Certificate] {
         guard let stack else { return [] }
         return (0..<max(0, cw_OPENSSL_sk_num(stack))).compactMap { index in

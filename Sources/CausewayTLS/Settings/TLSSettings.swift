@@ -12,10 +12,11 @@ package struct TLSSettings: Hashable, Sendable {
 
     /// The validator of the peer's certificates.
     package enum Verifier: Hashable, Sendable {
-        /// ``PeerTrust/evaluate()`` validates the certificates during the handshake, which does not pause.
+        /// The engine validates the certificates with ``PeerTrust/evaluate()`` during the handshake. The handshake does
+        /// not pause.
         case rules
-        /// The engine pauses until the code that uses it has validated the certificates. The number identifies the code
-        /// that validates them. Connections with different numbers do not share TLS sessions.
+        /// The TLS engine pauses until its owner has validated the certificates. The number identifies the owner.
+        /// Connections with different numbers do not share TLS sessions.
         case owner(UInt64)
     }
 
@@ -25,9 +26,9 @@ package struct TLSSettings: Hashable, Sendable {
 
         /// Creates a pre-shared key. `key` has 1 to 256 bytes, `identity` at most 128.
         ///
-        /// The identity is cut off at its first zero byte, because TLS libraries, including Apple's, pass it as a C
-        /// string. Text in UTF-16 and the raw bytes of a `Data` value can contain zero bytes. Without the cut, the two
-        /// sides would use different identities for them.
+        /// The identity ends at its first zero byte, because TLS libraries pass it as a C string, including Apple's.
+        /// Text in UTF-16 and the raw bytes of a `Data` value can contain zero bytes. Without the cut, the two sides
+        /// would then use different identities.
         package init(key: [UInt8], identity: [UInt8]) {
             self.key = key
             self.identity = Array(identity.prefix { $0 != 0 })
@@ -41,8 +42,10 @@ package struct TLSSettings: Hashable, Sendable {
     package var minimumVersion: TLSVersion?
     /// The maximum version; `nil` for the highest version that OpenSSL supports.
     package var maximumVersion: TLSVersion?
-    /// Cipher suite numbers in order of preference. If empty, suites with forward secrecy and authenticated encryption
-    /// are used; with a pre-shared key, also the PSK suites.
+    /// Cipher suite numbers in order of preference.
+    ///
+    /// If empty, suites with forward secrecy and authenticated encryption are used. With a pre-shared key, the PSK
+    /// suites are used as well.
     package var cipherSuites: [UInt16] = []
     /// Group numbers in order of preference. If empty, elliptic curves and their post-quantum hybrids are used.
     package var groups: [UInt16] = []
@@ -57,7 +60,7 @@ package struct TLSSettings: Hashable, Sendable {
     package var peerAuthentication: PeerAuthentication
     package var verifier = Verifier.rules
     package var trust = TrustSettings()
-    /// Whether a client's engine asks the code that uses it for an identity when the server requests a certificate.
+    /// Whether a client asks its owner for an identity when the server requests a certificate.
     package var asksForIdentity = false
     package var isResumptionEnabled = true
     package var areTicketsEnabled = true

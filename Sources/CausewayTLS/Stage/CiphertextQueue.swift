@@ -1,12 +1,12 @@
 internal import CausewayProtocols
 
-/// Received ciphertext that the engine has not taken yet: a byte stream, or whole datagrams.
+/// Received ciphertext that the TLS engine has not taken yet. It is a byte stream, or a series of whole datagrams.
 struct CiphertextQueue {
     private enum End {
         case open
         /// The transport has ended.
         case arrived
-        /// The engine was notified that the transport has ended.
+        /// The engine has been informed that the transport has ended.
         case reported
     }
 
@@ -39,8 +39,8 @@ struct CiphertextQueue {
         guard chunk.endsMessage, !partialDatagram.isEmpty else { return }
         let whole = partialDatagram
         partialDatagram = ByteChain()
-        // While the program validates a certificate, any number of datagrams can arrive. A datagram that arrives while
-        // the queue is full is dropped.
+        // While the program validates a certificate, datagrams keep arriving, and there is no limit to their number. If
+        // the queue is full, drop the new datagram.
         guard datagrams.count < PlaintextQueue.maximumMessages else { return }
         datagrams.append(MessageChunk(whole))
     }

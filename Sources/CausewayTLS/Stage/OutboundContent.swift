@@ -1,19 +1,20 @@
 internal import CausewayProtocols
 
-/// Plaintext to encrypt. Also records whether the outbound direction is open, ending or ended: see ``Phase``.
+/// The plaintext that must still be encrypted. Also records the state of the outbound direction: see ``Phase``.
 struct OutboundContent {
     enum Phase: Hashable {
         case open
-        /// A close_notify must be sent after the waiting content, and no more content is accepted. `passesEnd` is
-        /// `true` if the stage above TLS has sent its final content. The stage below TLS must then also end the
-        /// outbound direction, after the close_notify.
+        /// The stage must send a close_notify after the waiting content. It accepts no more content.
+        ///
+        /// `passesEnd` is `true` if the stage above TLS has sent its final content. Then the stage below TLS must also
+        /// end the outbound direction, after the close_notify.
         case ending(passesEnd: Bool)
         case closeNotifySent(passesEnd: Bool)
         case endPassed
     }
 
     private(set) var phase = Phase.open
-    /// The content starts with `piece`; `rest` follows.
+    /// The content that waits to be sent: first `piece`, then `rest`.
     private var piece: ArraySlice<UInt8> = []
     private var rest = ByteChain()
 
@@ -23,8 +24,8 @@ struct OutboundContent {
     var isEmpty: Bool { rest.isEmpty && piece.isEmpty }
     var count: Int { rest.count + piece.count }
 
-    /// Whether the engine's unsent bytes are the last bytes of the outbound direction: no content, no close_notify and
-    /// no end of the direction follows them.
+    /// Whether nothing remains to be passed to the engine: no content, no close_notify, and no end of the direction.
+    /// The engine may still hold bytes to send.
     var isComplete: Bool { phase == .closeNotifySent(passesEnd: false) || phase == .endPassed }
 
     mutating func append(_ bytes: ByteChain) { rest.append(bytes) }
@@ -36,7 +37,7 @@ struct OutboundContent {
         return piece
     }
 
-    /// Removes encrypted bytes from the piece that ``nextPiece()`` returned.
+    /// Removes the first `count` bytes of the piece that ``nextPiece()`` returned. They have been encrypted.
     mutating func drop(_ count: Int) { piece = piece.dropFirst(count) }
 
     /// Removes and returns all content. Used with datagrams, where the content is always one message.
@@ -57,15 +58,15 @@ struct OutboundContent {
         if isOpen { phase = .ending(passesEnd: passesEnd) }
     }
 
-    /// Returns `true` once, after all content was encrypted. The caller then sends the close_notify.
+    /// Returns `true` exactly once, when all content was encrypted. The caller must then send the close_notify.
     mutating func takeCloseNotify() -> Bool {
         guard case .ending(let passesEnd) = phase, isEmpty else { return false }
         phase = .closeNotifySent(passesEnd: passesEnd)
         return true
     }
 
-    /// Returns `true` once, after the close_notify was sent, if the stage below TLS must then end the outbound
-    /// direction too.
+    /// Returns whether the stage below must now end its outbound direction too. Returns `true` only once, after TLS has
+    /// sent its close_notify alert.
     mutating func takeEnd() -> Bool {
         guard phase == .closeNotifySent(passesEnd: true) else { return false }
         phase = .endPassed

@@ -21,7 +21,7 @@ struct PlaintextQueue {
     init(usesDatagrams: Bool) { self.usesDatagrams = usesDatagrams }
 
     var isEmpty: Bool { usesDatagrams ? messages.isEmpty : stream.isEmpty }
-    /// Whether the peer has closed, so that nothing may be added.
+    /// Whether the peer has closed its sending direction. If so, no content may be added.
     @inline(__always) var isClosed: Bool { end != .open }
 
     /// The number of bytes that the queue can still accept.
@@ -30,7 +30,7 @@ struct PlaintextQueue {
         return messages.count < Self.maximumMessages ? TLSStage.bufferLimit - messages.byteCount : 0
     }
 
-    /// Adds the bytes of one read; with datagrams, one message.
+    /// Adds the bytes from one read. If the transport uses datagrams, these bytes are one message.
     mutating func append(_ bytes: [UInt8]) {
         if usesDatagrams { messages.append(MessageChunk(bytes)) } else { stream.append(bytes) }
     }
@@ -44,8 +44,8 @@ struct PlaintextQueue {
     /// Records that the peer has closed.
     mutating func close() { if end == .open { end = .closed } }
 
-    /// Returns `true` once, after the peer has closed. The caller then notifies the stage above TLS that the content
-    /// has ended. Call only if ``pop(atMost:)`` returns `nil`.
+    /// Returns `true` once, after the peer has closed its sending direction. The caller then tells the stage above TLS
+    /// that the content has ended. Call this method only if ``pop(atMost:)`` returns `nil`.
     mutating func takeEnd() -> Bool {
         guard end == .closed else { return false }
         end = .delivered

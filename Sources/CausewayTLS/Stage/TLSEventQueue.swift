@@ -3,7 +3,7 @@ struct TLSEventQueue {
     private var events: [TLSEvent] = []
     private let keyLines = KeyLines()
 
-    /// Whether there are no events. Key log lines do not count.
+    /// Whether the queue has no events. Key log lines are stored separately and do not count as events.
     var isEmpty: Bool { events.isEmpty }
     /// Whether there are key log lines. A handshake step on a background thread may be adding lines.
     var hasKeyLines: Bool { !keyLines.waiting.isEmpty }
@@ -16,7 +16,8 @@ struct TLSEventQueue {
 
     mutating func append(_ event: TLSEvent) { events.append(event) }
 
-    /// Turns all key log lines into events. Do not call while a part of the handshake runs on a background thread.
+    /// Moves all waiting TLS key log lines to the event queue. Do not call this while a part of the handshake runs on a
+    /// background thread.
     mutating func collectKeyLines() {
         guard hasKeyLines else { return }
         for line in keyLines.waiting { events.append(.keyLog(line)) }

@@ -2,7 +2,8 @@
 ///
 /// The stage does not use its engine until ``TLSStage/stepEnded(_:)`` is called.
 package struct TLSHandshakeStep: Sendable {
-    /// The object with the stage's core. Weak, because the stage stores the event that contains this step.
+    /// The object that contains the stage's core. The reference is weak to avoid a cycle: the stage stores an event,
+    /// and the event contains this step.
     private weak var shared: SharedTLSStage?
     private let piece: ArraySlice<UInt8>?
 

@@ -5,7 +5,7 @@ package import CausewayTypes
 package enum TLSEvent: StageEvent {
     /// The stage's owner must validate the peer and call ``TLSStage/trustEvaluated(isTrusted:)``.
     case evaluateTrust(PeerTrust)
-    /// The stage's owner must run this part of the handshake on a background thread, and pass the result to
+    /// The stage's owner must run this handshake step on a background thread. It then passes the result to
     /// ``TLSStage/stepEnded(_:)``.
     case step(TLSHandshakeStep)
     /// The stage's owner must choose a local identity and pass it to ``TLSStage/identityChosen(_:)``.
@@ -61,7 +61,7 @@ package struct TLSStage: ProtocolStage {
         core.pointee.answer { $0.identityChosen(identity) }
     }
 
-    /// Passes the result of ``TLSEvent/step(_:)`` to the stage. Does nothing if no step is running.
+    /// Passes the result of a handshake step (``TLSEvent/step(_:)``) to the stage. Does nothing if no step is running.
     package func stepEnded(_ progress: TLSProgress) { core.pointee.stepEnded(progress) }
 
     /// Sends a request as early data, before the handshake is complete (RFC 8446 §2.3). The request must be harmless if

@@ -3,7 +3,8 @@ extension TLSStageCore {
         retransmission.now = now
         guard phase == .idle, !isOver else { return }
         phase = .handshaking
-        // OpenSSL allocates memory for a handshake, so a server starts only after bytes from the peer arrive.
+        // OpenSSL allocates memory for a handshake. So a server does not begin its handshake until bytes from the peer
+        // arrive.
         moveOn(stepping: !engine.waitsForPeer)
     }
 
@@ -19,8 +20,8 @@ extension TLSStageCore {
         moveOn(stepping: true)
     }
 
-    /// Processes the result of a part of the handshake that ran on a background thread. After that part, the stage uses
-    /// the engine again.
+    /// Processes the result of a handshake step that ran on a background thread. After this step, the stage uses the
+    /// engine again.
     mutating func stepEnded(_ progress: TLSProgress) {
         guard phase == .awaitingStep else { return }
         phase = .handshaking
@@ -29,7 +30,7 @@ extension TLSStageCore {
         moveOn()
     }
 
-    /// Continues the handshake and then reads, as long as ciphertext is waiting and there is capacity for plaintext.
+    /// Continues the handshake and then reads, as long as ciphertext is waiting and the plaintext buffer has space.
     ///
     /// - Parameter isStepping: Whether to continue the handshake without new ciphertext.
     mutating func moveOn(stepping isStepping: Bool = false) {
@@ -60,9 +61,9 @@ extension TLSStageCore {
         }
     }
 
-    /// Runs one handshake step with the received ciphertext.
+    /// Passes the received ciphertext to the engine, and runs one step of the handshake.
     ///
-    /// - Returns: The new state; `nil` if the step runs on a background thread.
+    /// - Returns: The new state. If the step runs on a background thread, `nil`.
     private mutating func step(on piece: ArraySlice<UInt8>?) -> TLSProgress? {
         guard let shared, engine.mayEvaluatePeer else { return TLSHandshakeStep.take(engine, on: piece) }
         note(.step(TLSHandshakeStep(shared, piece)))

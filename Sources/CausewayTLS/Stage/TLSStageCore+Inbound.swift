@@ -1,7 +1,7 @@
 internal import CausewayProtocols
 
 extension TLSStageCore {
-    /// Whether to drop received bytes, because nothing reads them any more.
+    /// Whether received bytes are dropped because no code will read them.
     @inline(__always) private var dropsInbound: Bool { isOver || plaintext.isClosed }
 
     var inboundRoom: Int {
@@ -27,9 +27,9 @@ extension TLSStageCore {
         else { return receive(MessageChunk([UInt8](bytes), endsMessage: false), at: now) }
         retransmission.now = now
         engine.ciphertextArrived(bytes) {
-            // Plaintext is shorter than its ciphertext, so a buffer with the size of the new ciphertext suffices in
-            // most cases. If the engine already had the start of a record, the plaintext can be longer. `read()` then
-            // reads the rest.
+            // Decrypted content is shorter than the encrypted bytes. So a buffer with the size of the new encrypted
+            // bytes is usually large enough. If the engine already had the start of a record, the decrypted content can
+            // be longer. The following `read()` call then reads the rest.
             _ = keep(readOnce(atMost: min(room, bytes.count)))
             read()
         }
@@ -68,7 +68,7 @@ extension TLSStageCore {
         while !hasFailed, !plaintext.isClosed {
             let room = plaintext.room
             guard room > 0 else { return }
-            // First read the bytes that the engine kept when there was no capacity for their plaintext.
+            // The TLS engine may have kept bytes whose plaintext did not fit earlier. Read these bytes first.
             if engine.mayHavePlaintext {
                 guard keep(readOnce(atMost: min(room, Self.record))) else { continue }
             }
@@ -87,9 +87,10 @@ extension TLSStageCore {
     /// Reads once from the engine, at most `limit` bytes.
     private func readOnce(atMost limit: Int) -> (bytes: [UInt8], result: TLSReadResult) {
         var result = TLSReadResult.needsCiphertext
-        // Provide room for a whole message: a message longer than the buffer would be truncated.
+        // With DTLS, provide space for a whole message, because a buffer that is too small would truncate the message.
         let capacity = usesDatagrams ? Self.record : limit
-        // A local copy, because the closure would otherwise copy the whole stage.
+        // The closure below uses this local copy of the engine. If the closure used the property instead, it would copy
+        // the whole stage.
         let engine = engine
         let bytes = [UInt8](unsafeUninitializedCapacity: capacity) { buffer, count in
             result = engine.read(into: UnsafeMutableRawBufferPointer(buffer))
@@ -98,7 +99,8 @@ extension TLSStageCore {
         return (bytes, result)
     }
 
-    /// Queues a read result, or records the end of reading. Returns whether the engine needs more ciphertext.
+    /// Queues the plaintext from one read of the engine. If the read reports the end or a failure, the method records
+    /// it. Returns whether the engine needs more ciphertext.
     private mutating func keep(_ outcome: (bytes: [UInt8], result: TLSReadResult)) -> Bool {
         switch outcome.result {
         case .bytes:
@@ -112,7 +114,7 @@ extension TLSStageCore {
         }
     }
 
-    /// Records the end of reading. Returns whether the engine needs more ciphertext.
+    /// Handles the result of a read. Returns `true` if the engine needs more ciphertext.
     private mutating func note(_ result: TLSReadResult) -> Bool {
         switch result {
         case .bytes: break

@@ -72,8 +72,8 @@ extension TLSStageCore {
         return !hasFailed && outbound.takeEnd() ? .end : nil
     }
 
-    /// Copies the waiting ciphertext to `room`, if it fits. Copies nothing if plaintext must still be encrypted; use
-    /// ``nextOutbound(atMost:)`` in that case.
+    /// Copies the waiting ciphertext into the buffer `room` if all of it fits. If plaintext still waits for encryption,
+    /// copies nothing. In that case, use ``nextOutbound(atMost:)``.
     mutating func takeOutbound(into room: UnsafeMutableRawBufferPointer) -> Int {
         guard isOpenForContent, !usesDatagrams, outbound.isEmpty else { return 0 }
         var taken = 0
@@ -86,7 +86,8 @@ extension TLSStageCore {
         return taken
     }
 
-    /// Encrypts until `count` bytes of ciphertext are waiting. Adds the close_notify after the final content.
+    /// Encrypts content until `count` bytes of ciphertext are waiting to be sent. After the last content, adds the
+    /// close_notify.
     private mutating func encrypt(until count: Int) {
         guard phase == .established, !hasFailed, !usesDatagrams || !outbound.isOpen else { return }
         while !usesDatagrams, engine.unsentCount < count {

@@ -1,20 +1,23 @@
 internal import CausewayProtocols
 internal import CausewayTypes
 
-/// The engine and the queues of a ``TLSStage``.
+/// The TLS engine and the queues of a ``TLSStage``.
 ///
-/// Received bytes are decrypted immediately while there is capacity, directly from the transport's buffer into an array
-/// for the stage above. So a close, alerts and tickets are detected even if the program does not read. Datagrams, and
-/// borrowed bytes with no other bytes waiting before them, are encrypted immediately. Other content is encrypted when
-/// the stage below requests it.
+/// Received bytes are decrypted immediately while there is capacity. They are decrypted directly from the transport's
+/// buffer into an array for the stage above. So the core detects a close, alerts and tickets even if the program does
+/// not read.
+///
+/// Datagrams to send are encrypted immediately. So are borrowed bytes if no other bytes wait before them. Other content
+/// is encrypted when the stage below requests it.
 struct TLSStageCore {
     enum Phase {
         case idle
         /// The handshake waits for the peer.
         case handshaking
-        /// The handshake waits for the result of the peer's validation, or for a local identity.
+        /// The handshake waits until the peer's certificates are validated, or until a local identity is chosen.
         case awaitingAnswer
-        /// A handshake step runs on a background thread. The core must not use the engine until the step has ended.
+        /// A handshake step runs on a background thread. Until the step has ended, the core must not use the TLS
+        /// engine.
         case awaitingStep
         case established
 
@@ -27,12 +30,13 @@ struct TLSStageCore {
         }
     }
 
-    /// Whether the connection has failed or was aborted. `indirect`, because the failures are large and this value is
-    /// checked often.
+    /// The connection's state: open, failed or aborted. The enum is `indirect` because the failures are large and this
+    /// value is checked often.
     indirect enum Outcome {
         case open
         case failed(TLSFailure)
-        /// The stage's owner has aborted the connection. `after` is an earlier failure of the connection, if any.
+        /// The stage's owner has aborted the connection. `after` is the failure that happened before the abort, if
+        /// there was one.
         case aborted(Failure, after: TLSFailure?)
     }
 
@@ -42,9 +46,8 @@ struct TLSStageCore {
 
     let engine: any TLSEngine
     let usesDatagrams: Bool
-    /// The shared object that contains this core. Through this object, the stage's owner runs slow parts of the
-    /// handshake on a background thread, see ``TLSEvent/step(_:)``. If it is `nil`, the core runs these parts
-    /// immediately.
+    /// The shared object that contains this core. Through it, the stage's owner runs slow parts of the handshake on a
+    /// background thread; see ``TLSEvent/step(_:)``. If it is `nil`, the core runs these parts at once.
     weak var shared: SharedTLSStage?
     var phase = Phase.idle
     private(set) var outcome = Outcome.open
@@ -61,8 +64,8 @@ struct TLSStageCore {
     /// - Parameters:
     ///   - engine: The engine, used exclusively by this core.
     ///   - usesDatagrams: Whether the engine uses DTLS.
-    ///   - shared: The shared object that contains this core, if slow parts of the handshake run on a background
-    ///     thread; `nil` to run them immediately.
+    ///   - shared: The object that contains this core, if slow handshake steps run on a background thread; `nil` to run
+    ///     these steps at once.
     init(_ engine: any TLSEngine, usesDatagrams: Bool, shared: SharedTLSStage?) {
         self.engine = engine
         self.shared = shared
@@ -91,7 +94,7 @@ struct TLSStageCore {
         }
     }
 
-    // Getters are `mutating` to read in place; otherwise Swift copies the whole core.
+    // The getters are `mutating`, so that they read the core in place. Otherwise Swift would copy the whole core.
 
     var pendingFlags: StagePendingFlags {
         mutating get {
@@ -118,20 +121,22 @@ struct TLSStageCore {
         case .open: break
         case .aborted(let reason, _): return .failed(reason)
         case .failed(let reason):
-            // First deliver the content that was received before the failure.
+            // First deliver the content that was received before the failure. Report the failure only when no such
+            // content is left.
             if plaintext.isEmpty { return .failed(reason.failure) }
         }
         return isClosing && isFlushed ? .closed : phase.status
     }
 
-    /// Whether no bytes remain to be sent before the status becomes ``StageStatus/closed``.
+    /// Whether all bytes that must precede the status ``StageStatus/closed`` have been sent.
     @inline(__always) private var isFlushed: Bool {
         if hasFailed { return engine.unsentCount == 0 }
         if phase != .established { return true }
         return outbound.isComplete && engine.unsentCount == 0
     }
 
-    /// Whether the connection is over: nothing is received or sent, except bytes that the engine still has to send.
+    /// Whether TLS on this connection has ended. Nothing more is received or sent, except bytes that the engine still
+    /// holds for sending.
     @inline(__always) var isOver: Bool { hasFailed || isClosing && isFlushed }
 
     var awaitsPeer: Bool {
@@ -149,7 +154,7 @@ struct TLSStageCore {
         return events.popFirst()
     }
 
-    /// Adds an event after the key log lines that preceded it.
+    /// Adds an event to the queue. Before it, adds the key log lines that were written earlier.
     mutating func note(_ event: TLSEvent) {
         if phase != .awaitingStep { events.collectKeyLines() }
         events.append(event)
@@ -183,7 +188,7 @@ struct TLSStageCore {
         }
     }
 
-    /// Updates the time of the next retransmission after a use of the engine.
+    /// Updates the time of the next retransmission. Called after each use of the TLS engine.
     mutating func noteDeadline() {
         guard usesDatagrams, phase != .awaitingStep else { return }
         retransmission.set(after: engine.timeout)

@@ -41,8 +41,9 @@ struct CandidateCertificates {
         facts[a].subject == facts[b].subject && facts[a].key == facts[b].key
     }
 
-    /// Returns the certificates whose subject is the issuer of `child`: first anchors, then certificates from the peer.
-    /// Among the peer's certificates, those with a matching key identifier come first.
+    /// Returns the certificates that may have issued `child`, because their subject is the issuer of `child`. Anchors
+    /// come first, then certificates from the peer. Among the latter, certificates with a matching key identifier come
+    /// first.
     mutating func issuers(of child: Int) -> [Int] {
         if let known = issuers[child] { return known }
         let name = facts[child].issuer

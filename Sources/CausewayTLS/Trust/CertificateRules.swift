@@ -77,9 +77,9 @@ struct CertificateRules {
 
     private enum Position { case leaf, authority }
 
-    /// Returns whether the extended key usage allows the peer's TLS role. A missing extension allows all uses.
-    /// `anyExtendedKeyUsage` is accepted only in an authority's certificate: a leaf certificate with this usage would
-    /// be valid for every purpose.
+    /// Returns whether the extended key usage allows the peer's TLS role. A certificate without this extension allows
+    /// all uses. `anyExtendedKeyUsage` is accepted only in an authority's certificate, because a leaf certificate with
+    /// this usage would be valid for every purpose.
     private func allows(_ extensions: CertificateExtensions, _ position: Position) -> Bool {
         guard role != .any, let purposes = extensions.purposes else { return true }
         let needed = role == .server ? CertificateExtensions.Purpose.server : CertificateExtensions.Purpose.client
@@ -89,8 +89,9 @@ struct CertificateRules {
 
     // MARK: The profile
 
-    /// Returns the first violated requirement of RFC 5280 §4.1.1.2, §4.1.2.2, §4.1.2.4, §4.2.1.1, §4.2.1.3 and §4.2.1.6 that the parser
-    /// does not check, or `nil`.
+    /// Checks the RFC 5280 requirements that the parser does not check. Returns the first violation, or `nil`.
+    ///
+    /// The requirements are those of RFC 5280 §4.1.1.2, §4.1.2.2, §4.1.2.4, §4.2.1.1, §4.2.1.3 and §4.2.1.6.
     private static func profileProblem(_ fields: CertificateFields) -> String? {
         if !fields.isAlgorithmConsistent { return "its two signature algorithm fields differ, §4.1.1.2" }
         if fields.serialNumber.count > 20 || fields.serialNumber.first.map({ $0 >= 0x80 }) ?? true

@@ -1,8 +1,10 @@
 /// Searches for a valid chain from the peer's certificate to an anchor (RFC 4158, RFC 5280 §6.1).
 ///
-/// Tries all paths until a path is valid: a peer may send certificates in any order, and authorities may cross-sign
-/// each other, so a valid path can exist besides an expired path. The work is bounded for any input: see
-/// ``VerificationBudget``.
+/// The search tries all paths until it finds a valid path. This is necessary because a peer may send certificates in
+/// any order. In addition, authorities may cross-sign each other, so there can be both an expired path and a valid
+/// path.
+///
+/// The work is limited for any input: see ``VerificationBudget``.
 struct ChainSearch {
     private let rules: CertificateRules
     private var certificates: CandidateCertificates
@@ -10,15 +12,17 @@ struct ChainSearch {
     private let unreadable: TrustFailure?
 
     private var budget = VerificationBudget()
-    /// Signature check results, by the indices of child and issuer.
+    /// The results of signature checks. The key contains the index of the checked certificate (child) and the index of
+    /// its issuer.
     private var checked: [Link: Bool] = [:]
-    /// Names for comparison with name constraints, by certificate index.
+    /// The names to compare with name constraints, for each certificate. The key is the certificate's index.
     private var comparableNames: [Int: [ComparableName]] = [:]
     private var worst: (rank: Rank, failure: TrustFailure)?
 
     private struct Link: Hashable { let child, issuer: Int }
 
-    /// How far a path came before it failed. The search reports the failure on the path that came furthest.
+    /// How far the search came on a certificate path before it failed. The search reports the failure on the path that
+    /// came furthest.
     private enum Rank: Int { case noIssuer, unreadable, badIssuer, wholeChain, gaveUp }
 
     /// The maximum number of authorities between the peer's certificate and the anchor.
@@ -38,7 +42,7 @@ struct ChainSearch {
     /// - Returns: The chain from the peer's own certificate to the anchor.
     /// - Throws: The failure on the path that came furthest.
     mutating func run() throws(TrustFailure) -> [ParsedCertificate] {
-        // A peer certificate that is itself an anchor needs no issuer.
+        // If the peer's certificate is itself a trust anchor, it needs no issuer.
         if certificates.isKnownAsAnchor(0) {
             if let failure = failure(of: [0]) { throw failure }
             return [certificates[0]]
@@ -49,9 +53,9 @@ struct ChainSearch {
 
     // MARK: Searching
 
-    /// Extends a path to an anchor; returns `nil` if that fails.
+    /// Extends a certificate path until it reaches a trust anchor. Returns `nil` if this is not possible.
     ///
-    /// - Parameter path: Certificate indices, starting with the peer's own certificate.
+    /// - Parameter path: The indices of the certificates on the path so far. The first is the peer's own certificate.
     private mutating func extend(_ path: [Int]) -> [Int]? {
         let current = path[path.count - 1]
         guard budget.spend(.step) else { return giveUp("too many possible chains") }
@@ -75,7 +79,7 @@ struct ChainSearch {
         return nil
     }
 
-    /// Returns whether certificate `number` was allowed to sign, and did sign, the last certificate in `path`. The
+    /// Returns whether certificate `number` was permitted to sign the last certificate in `path`, and did sign it. The
     /// permission is checked first, because a signature check is expensive.
     private mutating func canSign(_ path: [Int], _ number: Int) -> Bool {
         let issuer = certificates[number]
@@ -84,7 +88,7 @@ struct ChainSearch {
             note(.badIssuer, TrustFailure(objection.rule, issuer.certificate, depth: depth, detail: objection.detail))
             return false
         }
-        // Self-issued certificates do not count for the path length (RFC 5280 §6.1.4 (l)).
+        // The path length limit does not count self-issued certificates (RFC 5280 §6.1.4 (l)).
         let below = path.dropFirst().count { !certificates[$0].fields.isSelfIssued }
         if let limit = issuer.fields.extensions.basicConstraints?.pathLength, below > limit {
             note(
@@ -121,8 +125,10 @@ struct ChainSearch {
         return isSigned
     }
 
-    /// Records a failed signature check. If the key identifiers differ, `issuer` is a different authority with the same
-    /// name, so the failure states that the issuer is missing.
+    /// Records that a signature check has failed.
+    ///
+    /// If the key identifiers differ, `issuer` is not the right authority, although its name is the same. In that case,
+    /// the failure states that the issuer is missing.
     private mutating func noteForeignKey(_ child: ParsedCertificate, _ issuer: ParsedCertificate, at path: [Int]) {
         let wanted = child.fields.extensions.keyIdentifiers.authority
         let own = issuer.fields.extensions.keyIdentifiers.subject
@@ -157,7 +163,7 @@ struct ChainSearch {
     /// Compares each certificate's names with the constraints from all authorities above it (RFC 5280 §6.1.3 (b), (c)).
     private mutating func constraintFailure(of numbers: [Int], _ chain: [ParsedCertificate]) -> TrustFailure? {
         for (depth, parsed) in chain.enumerated() {
-            // Self-issued certificates are exempt from name constraints, except the peer's own certificate.
+            // Check no name constraints for self-issued certificates. The peer's own certificate is the exception.
             guard depth == 0 || !parsed.fields.isSelfIssued else { continue }
             let above = chain[(depth + 1)...].compactMap(\.fields.extensions.nameConstraints)
             guard !above.isEmpty else { continue }

@@ -4,7 +4,8 @@ struct ConstrainedName: Sendable {
     private let name: [UInt8]
     let isWildcard: Bool
 
-    /// Returns `nil` if `text` is not a valid host name: such text cannot be compared with a name constraint.
+    /// Creates a name from text. Returns `nil` if `text` is not a valid host name, because a name constraint applies
+    /// only to valid host names.
     init?(dns text: some StringProtocol) {
         let lower = Self.lower(text)
         isWildcard = lower.starts(with: "*.".utf8)
@@ -33,9 +34,10 @@ struct ConstrainedName: Sendable {
         return nil
     }
 
-    // The `base` parameters below are in lower case: see `NameSubtree`.
+    // The functions below expect the parameter `base` in lower case. `NameSubtree` converts it.
 
-    /// Returns whether the name is `base` or one of its subdomains. For a wildcard, this must hold for every matching name.
+    /// Returns whether the name is `base` or a subdomain of `base`. For a wildcard name, every name that it matches
+    /// must be `base` or a subdomain of `base`.
     func lies(in base: [UInt8]) -> Bool { base.isEmpty || name == base || isBelow(base) }
 
     /// Returns whether the name is `base` or one of its subdomains. For a wildcard, this must hold for at least one
@@ -47,9 +49,9 @@ struct ConstrainedName: Sendable {
         return label.last == UInt8(ascii: ".") && !label.dropLast().contains(UInt8(ascii: "."))
     }
 
-    /// Compares the host in an email address or URI with a constraint. If `base` starts with a dot, it matches the
-    /// domain's subdomains, but not the domain itself. Otherwise it matches only an equal host. An empty `base` matches
-    /// every host.
+    /// Returns whether the host in an email address or URI satisfies a constraint. If `base` starts with a dot, the
+    /// host must be a subdomain of this domain. Otherwise the host must be equal to `base`. Every host satisfies an
+    /// empty `base`.
     func isOf(hostOrDomain base: [UInt8]) -> Bool {
         if base.isEmpty { return true }
         return base.first == UInt8(ascii: ".") ? isBelow(base.dropFirst()) : name == base

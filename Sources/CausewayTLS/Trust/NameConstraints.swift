@@ -5,7 +5,7 @@ struct NameConstraints: Sendable {
         var excluded: [NameSubtree] = []
     }
 
-    /// The subtrees by name type. Names of different types are never compared.
+    /// The permitted and excluded subtrees for each name type. Names of different types are never compared.
     private let subtrees: [UInt8: Subtrees]
 
     /// Parses the extension.
@@ -30,7 +30,7 @@ struct NameConstraints: Sendable {
         try DERReader.all(content) { reader throws(DERError) in
             var tree = DERReader(try reader.next(DERTag.sequence))
             let base = try GeneralName(try tree.next())
-            // RFC 5280 does not allow a minimum or maximum depth, so a subtree with such a depth is rejected.
+            // RFC 5280 permits no minimum or maximum depth here. If the subtree has such a field, reject it.
             try tree.end()
             add(base.kind, try NameSubtree(base))
         }
@@ -38,7 +38,7 @@ struct NameConstraints: Sendable {
 
     /// The maximum number of bytes to compare while validating one peer, for all chains together. This takes about two milliseconds.
     static let maximumWork = 2_000_000
-    /// The fixed cost of each comparison, expressed as a number of compared bytes.
+    /// The fixed cost of each comparison. It counts as this number of compared bytes.
     private static let comparisonCost = 16
 
     /// Returns the reason why the authority must not sign these names, or `nil`.

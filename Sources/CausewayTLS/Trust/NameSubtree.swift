@@ -7,7 +7,7 @@ struct ComparableName: Sendable {
         case directory(DistinguishedName)
         /// An address of 4 or 16 bytes.
         case address([UInt8])
-        /// A name that cannot be compared: every constraint on its type excludes it.
+        /// A name that the library cannot compare. Every constraint on names of this type excludes it.
         case incomparable
     }
 
@@ -115,7 +115,7 @@ struct NameSubtree: Sendable {
         return contains(name) ?? false
     }
 
-    /// Returns whether the name is in the subtree; `nil` if the name and the subtree cannot be compared.
+    /// Returns whether the name is in the subtree. Returns `nil` if the name cannot be compared with the subtree.
     private func contains(_ name: ComparableName) -> Bool? {
         switch (name.form, base) {
         case (.host(let host), .host(let base)): host.isOf(hostOrDomain: base)

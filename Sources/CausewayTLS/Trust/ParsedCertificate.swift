@@ -38,7 +38,7 @@ struct ParsedCertificate: Sendable {
         return nil
     }
 
-    /// Returns whether the issuer's key created this certificate's signature. The caller has already validated the key.
+    /// Returns whether this certificate was signed with the issuer's key. The caller has already validated the key.
     func isSigned(by issuer: ParsedCertificate) -> Bool {
         defer { cw_ERR_clear_error() }
         guard let key = cw_X509_get0_pubkey(issuer.certificate.object.pointer) else { return false }

@@ -1,5 +1,5 @@
-// Validation with exceptions that a user or program has accepted for one certificate. Each exception covers one rule; another violation, or
-// the same violation in another certificate, still fails.
+// Certificate validation with exceptions that a user or program has accepted for one certificate. Each exception covers
+// one rule. A violation of another rule, or by another certificate, still fails.
 
 extension PeerTrust {
     /// Validates like ``evaluate()``, but ignores violations of `rules`.
@@ -28,7 +28,8 @@ extension PeerTrust {
             do throws(TrustFailure) {
                 return try question.evaluate()
             } catch {
-                // If the rule is still violated after the settings were changed to ignore it, report the failure.
+                // The settings now say to ignore this rule. If evaluation still reports a violation of it, report the
+                // failure.
                 guard !overlooked.contains(error.rule), let next = question.overlooking(error),
                     isOverlooked(error.rule)
                 else { throw error }
@@ -38,8 +39,10 @@ extension PeerTrust {
         }
     }
 
-    /// Returns a copy of this value whose settings avoid the violation. Returns `nil` for violations that cannot be
-    /// ignored: a malformed certificate, an insecure key, a revocation, and the program's own requirements.
+    /// Returns a copy of this value whose settings permit the given violation.
+    ///
+    /// Returns `nil` if the violation can never be permitted. This is the case for a malformed certificate, an insecure
+    /// key, a revocation, and the program's own requirements.
     private func overlooking(_ failure: TrustFailure) -> PeerTrust? {
         guard let leaf = certificates.first else { return nil }
         switch failure.rule {
@@ -52,7 +55,8 @@ extension PeerTrust {
             return trustingLeaf(leaf)
         case .expired, .notYetValid, .weakKey, .weakSignature, .wrongPurpose, .criticalExtension, .malformed,
             .authorityAsLeaf:
-            // For a violation in an issuer, trust the leaf directly: a trusted leaf needs no issuer.
+            // If the violation concerns an issuer, the leaf can be trusted directly, because a trusted leaf needs no
+            // issuer.
             return failure.depth == 0 ? nil : trustingLeaf(leaf)
         case .noCertificate, .pinMismatch, .stapleMissing, .revoked, .tooComplex: return nil
         }

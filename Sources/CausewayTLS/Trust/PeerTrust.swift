@@ -81,7 +81,8 @@ package struct PeerTrust: Sendable {
         return chain
     }
 
-    /// Whether the program accepts the peer's own certificate regardless of any violation.
+    /// Whether the program has made an exception for the peer's own certificate. The certificate is then accepted in
+    /// spite of any violation.
     package var isExcepted: Bool {
         guard !settings.exceptions.isEmpty, let reference, let leaf = certificates.first else { return false }
         return settings.exceptions.contains(.init(host: reference, fingerprint: leaf.fingerprint))
@@ -146,8 +147,8 @@ package struct PeerTrust: Sendable {
     /// the OCSP response.
     private static let maximumStatusIssuers = 8
 
-    /// Checks whether a stapled response revokes a certificate that the program validated. Candidate issuers are the
-    /// chain from ``evaluate()``, if any, and the peer's certificates.
+    /// Checks whether a stapled OCSP response revokes a certificate that the program validated. The possible issuers
+    /// are the chain from ``evaluate()``, if there is one, and the certificates that the peer sent.
     package func revocation(_ response: [UInt8]?) -> TrustFailure? {
         guard let response, let leaf = certificates.first, !isExcepted else { return nil }
         let issuers = ((try? evaluate()) ?? []).dropFirst() + certificates.dropFirst() + [leaf]

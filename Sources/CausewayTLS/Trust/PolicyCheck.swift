@@ -7,12 +7,13 @@ struct PolicyCheck {
     /// Object identifier 2.5.29.32.0 (anyPolicy).
     private static let any: Policy = [0x55, 0x1d, 0x20, 0x00]
 
-    /// The policies that the next certificate may assert. If this set is empty and `expectsAny` is false, no policy is
-    /// valid for the whole chain.
+    /// The policies that the next certificate may contain. If this set is empty and `expectsAny` is `false`, no policy
+    /// is valid for the whole chain.
     private var expected: Set<Policy> = []
     private var expectsAny = true
-    /// The number of certificates after which the chain must have a valid policy, after which policy mappings are
-    /// forbidden, and after which anyPolicy is forbidden (RFC 5280 §6.1.2).
+    /// Each counter is the number of certificates that may still follow before a restriction applies. In this order,
+    /// the restrictions are: a valid policy is required, policy mappings are forbidden, and anyPolicy is forbidden (RFC
+    /// 5280 §6.1.2).
     private var untilExplicit: Int
     private var untilUnmapped: Int
     private var untilUnwild: Int

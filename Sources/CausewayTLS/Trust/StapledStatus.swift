@@ -35,8 +35,8 @@ enum StapledStatus: Equatable {
         _ der: [UInt8], _ leaf: Certificate, _ issuer: Certificate, _ now: Int64
     ) -> StapledStatus {
         guard der.count <= largest else { return .unusable("the OCSP response is too large") }
-        // OpenSSL decodes the responder's certificate together with the response. Decoding explicit curve parameters is slow, so reject
-        // them first.
+        // OpenSSL decodes the responder's certificate together with the response. Decoding explicit curve parameters is
+        // slow. So reject a response with such parameters first.
         guard !der.withUnsafeBytes({ CertificateMessage.definesCurve($0) }) else {
             return .unusable("the OCSP response has a key with explicit curve parameters")
         }
@@ -50,8 +50,8 @@ enum StapledStatus: Equatable {
             let basic = cw_OCSP_response_get1_basic(response)
         else { return .unusable("the OCSP response reports an error") }
         defer { cw_OCSP_BASICRESP_free(basic) }
-        // The issuer's certificate is not validated here, because that is part of the chain's validation. So nothing
-        // else is needed if the issuer signed the response. Any other responder needs a certificate for OCSP signing
+        // Trust the issuer's certificate here, because the chain's validation checks that certificate. If the issuer
+        // signed the response, no other certificate is needed. Any other responder needs a certificate for OCSP signing
         // from this issuer (RFC 6960 §4.2.2.2).
         guard let store = cw_X509_STORE_new() else { return .unusable("out of memory") }
         defer { cw_X509_STORE_free(store) }
@@ -67,7 +67,8 @@ enum StapledStatus: Equatable {
     private static func find(
         _ leaf: Certificate, _ issuer: Certificate, in basic: OpaquePointer, _ now: Int64
     ) -> StapledStatus {
-        // Responders identify certificates by SHA-1 digests. A digest is used only as an identifier here.
+        // OCSP responders identify certificates by SHA-1 digests. Here a digest is only an identifier and gives no
+        // security.
         guard let identifier = cw_OCSP_cert_to_id(cw_EVP_sha1(), leaf.object.pointer, issuer.object.pointer) else {
             return .unusable("OpenSSL cannot identify the certificate")
         }
@@ -79,8 +80,8 @@ enum StapledStatus: Equatable {
             return .unusable("the OCSP response is for another certificate")
         }
         let start = cw_seconds(thisUpdate)
-        // The times in the response have four-digit years, so adding to them cannot overflow. The program can set `now`
-        // to any number, so nothing is added to it.
+        // The times in the response have four-digit years, so adding to them cannot overflow. The program can pass any
+        // number as `now`, so add nothing to `now`.
         guard start != .min, start - tolerance <= now else { return .unusable("the OCSP response is not valid yet") }
         let end = nextUpdate.map { cw_seconds($0) } ?? start + usualLife
         guard end != .min, now <= end + tolerance else {

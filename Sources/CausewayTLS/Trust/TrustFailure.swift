@@ -90,7 +90,7 @@ package struct TrustFailure: Error, Hashable, Sendable, CustomStringConvertible 
         return text + "; " + advice
     }
 
-    /// OpenSSL's verification result for this rule. It selects the alert to send.
+    /// The verification error that this rule corresponds to in OpenSSL. OpenSSL selects the TLS alert by this error.
     var libraryResult: CInt {
         let result =
             switch rule {

@@ -4,7 +4,7 @@ package struct TrustSettings: Hashable, Sendable {
     /// A certificate that is accepted from one host without validation, for example a device's self-signed certificate.
     package struct Exception: Hashable, Sendable {
         package let host: ReferenceName
-        /// The ``Certificate/fingerprint`` of the peer's own certificate.
+        /// The ``Certificate/fingerprint`` of the host's own certificate, not of an authority.
         package let fingerprint: [UInt8]
 
         package init(host: ReferenceName, fingerprint: [UInt8]) {

@@ -30,7 +30,8 @@ package struct TrustStore: Sendable {
 
 /// The system's authorities by name. A certificate is decoded when a validation first needs it. Thread-safe.
 final class SystemAnchors: Sendable {
-    /// The authorities, read once per process. Empty if none are installed; then no peer is trusted.
+    /// The system's certificate authorities, which are read once per process. If none are installed, the value is
+    /// empty, and no peer is trusted.
     static let shared = SystemAnchors(
         SystemAnchorPlaces(environment: ProcessInfo.processInfo.environment).read())
 

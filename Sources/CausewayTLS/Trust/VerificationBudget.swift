@@ -1,14 +1,14 @@
-/// Limits the work for validating one peer's certificates.
+/// Limits the work of validating one peer's certificates.
 ///
-/// The peer is not authenticated during validation, so each kind of work that it can cause has a limit: in total about
-/// 20 milliseconds on a processor from 2023.
+/// During validation, the peer is not authenticated yet. So each kind of work that it can cause has a limit. All limits
+/// together allow about 20 milliseconds on a processor from 2023.
 struct VerificationBudget {
     enum Expense {
-        /// The work to extend a chain by one certificate.
+        /// The work to add one certificate to a chain.
         case step
         /// The work to check one signature over `byteCount` bytes, for example of a certificate.
         case signature(SigningKey, byteCount: Int)
-        /// The work to check one complete chain, whose certificates have `byteCount` bytes in total.
+        /// The work to check one complete chain. Its certificates have `byteCount` bytes in total.
         case chain(byteCount: Int)
     }
 
@@ -18,7 +18,7 @@ struct VerificationBudget {
     /// The remaining number of bytes that name constraint checks may compare: see ``NameConstraints``.
     var comparedBytes = NameConstraints.maximumWork
 
-    /// The number of bytes that are hashed in about one microsecond. A signature check also hashes the signed bytes.
+    /// The number of bytes that can be hashed in about one microsecond. A signature check also hashes the signed bytes.
     private static let digestedBytesPerMicrosecond = 256
 
     /// Subtracts an operation's cost.

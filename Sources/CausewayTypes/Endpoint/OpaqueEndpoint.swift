@@ -13,7 +13,7 @@ public final class OS_nw_endpoint: Hashable, CustomStringConvertible, CustomDebu
         hasher.combine(ObjectIdentifier(self))
     }
 
-    /// A fixed text, because an opaque endpoint has no readable content.
+    /// Always the same text, because the content of an opaque endpoint cannot be printed.
     public var description: String { "opaque endpoint" }
 
     /// The same text as ``description``.

@@ -48,7 +48,7 @@ public let kDNSServiceErr_NoSuchKey: Int = -65556
 public let kDNSServiceErr_NATTraversal: Int = -65557
 /// There are several NAT gateways in series.
 public let kDNSServiceErr_DoubleNAT: Int = -65558
-/// The clocks of signer and verifier differ too much.
+/// The signer's clock and the verifier's clock differ too much.
 public let kDNSServiceErr_BadTime: Int = -65559
 /// Invalid signature.
 public let kDNSServiceErr_BadSig: Int = -65560

@@ -25,7 +25,7 @@ public enum NWError: Error, Equatable, CustomDebugStringConvertible {
     }
 }
 
-/// The requirements of `CustomNSError`, a protocol in Foundation but not in FoundationEssentials.
+/// Implements the requirements of `CustomNSError`. This protocol is in Foundation, but not in FoundationEssentials.
 extension NWError {
     /// The domain of the `NSError` to which Foundation converts this error.
     public static var errorDomain: String { "Network.NWError" }

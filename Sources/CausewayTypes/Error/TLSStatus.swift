@@ -8,7 +8,7 @@ public let errSSLNegotiation: OSStatus = -9801
 public let errSSLFatalAlert: OSStatus = -9802
 /// The operation would block.
 public let errSSLWouldBlock: OSStatus = -9803
-/// Attempt to resume an unknown session.
+/// An attempt to resume an unknown session.
 public let errSSLSessionNotFound: OSStatus = -9804
 /// Connection closed gracefully.
 public let errSSLClosedGraceful: OSStatus = -9805
@@ -26,7 +26,7 @@ public let errSSLInternal: OSStatus = -9810
 public let errSSLModuleAttach: OSStatus = -9811
 /// Valid certificate chain with an untrusted root.
 public let errSSLUnknownRootCert: OSStatus = -9812
-/// Certificate chain not ending in a root.
+/// The certificate chain does not end in a root.
 public let errSSLNoRootCert: OSStatus = -9813
 /// A certificate in the chain has expired.
 public let errSSLCertExpired: OSStatus = -9814
@@ -102,9 +102,9 @@ public let errSSLBadConfiguration: OSStatus = -9848
 public let errSSLUnexpectedRecord: OSStatus = -9849
 /// The peer's ephemeral key is weak.
 public let errSSLWeakPeerEphemeralDHKey: OSStatus = -9850
-/// The client hello waits for evaluation by the program.
+/// The handshake has received the client hello, and the program must evaluate it.
 public let errSSLClientHelloReceived: OSStatus = -9851
-/// The transport was reset.
+/// The transport connection was reset.
 public let errSSLTransportReset: OSStatus = -9852
 /// The network timed out.
 public let errSSLNetworkTimeout: OSStatus = -9853

@@ -11,7 +11,7 @@ extension IPv4Address {
     }
 
     init?(_ literal: ScopedLiteral) {
-        // Only IPv6 allows an index as scope (RFC 4007 §11.2); an IPv4 scope must be a name.
+        // An IPv4 scope must be an interface name. Only IPv6 allows an index as scope (RFC 4007 §11.2).
         guard literal.unresolvedScope == nil, let bits = Self.parseLoosely(literal.address.utf8) else { return nil }
         self.init(bits: bits, interface: literal.interface)
     }

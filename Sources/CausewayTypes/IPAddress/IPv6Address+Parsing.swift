@@ -39,8 +39,8 @@ extension IPv6Address {
         }
         while !rest.isEmpty {
             if rest.first == UInt8(ascii: ":") {
-                // This is the second colon of `::`. The first colon was removed before the loop, or together with the
-                // group before it.
+                // This is the second colon of `::`. The first colon was read earlier: before the loop, or together with
+                // the previous group.
                 rest.removeFirst()
                 guard groups.skip() else { return nil }
                 continue
@@ -105,8 +105,8 @@ extension IPv6Address {
             guard let gap else { return count == 8 ? (high, low) : nil }
             // "::" stands for at least one group of zeros (RFC 4291 §2.2).
             guard count < 8 else { return nil }
-            // At this point all groups are at the right end of the 128 bits. Move the groups before the `::` to the
-            // left end.
+            // All groups are now at the right end of the 128 bits. Move the groups that precede the `::` to the left
+            // end.
             let groups = UInt128(high) << 64 | UInt128(low)
             let after = UInt128(16 * (count - gap))
             let tail = groups & ((1 << after) - 1)

@@ -9,8 +9,8 @@ extension IPv6Address {
 
     private var unscopedDescription: String {
         if isIPv4Mapped { return "::ffff:\(embeddedQuad)" }
-        // An IPv4-compatible address in which only the last group is not zero (`::1234`) is probably not an IPv4
-        // address. The last group is then printed in hexadecimal.
+        // An address such as `::1234` is probably no IPv4-compatible address, because only its last group is not zero.
+        // So print this group in hexadecimal.
         if isIPv4Compatabile, low > 0xffff { return "::\(embeddedQuad)" }
 
         let zeros = longestRunOfZeros
@@ -32,7 +32,7 @@ extension IPv6Address {
 
     private var embeddedQuad: String { IPv4Address(bits: UInt32(truncatingIfNeeded: low)).debugDescription }
 
-    /// Returns the 16-bit group at `position`, counted from the left from 0 to 7.
+    /// Returns one of the eight 16-bit groups. `position` 0 is the leftmost group.
     private func group(at position: Int) -> UInt16 {
         let half = position < 4 ? high : low
         return UInt16(truncatingIfNeeded: half >> UInt64(48 - 16 * (position & 3)))

@@ -32,7 +32,7 @@ public struct IPv6Address: IPAddress, Hashable, CustomDebugStringConvertible {
         case linkLocal = 2
         /// Site-local scope: one site.
         case siteLocal = 5
-        /// Organization-local scope: one organization's sites.
+        /// Organization-local scope: all sites of one organization.
         case organizationLocal = 8
         /// Global scope: the whole Internet.
         case global = 0x0e

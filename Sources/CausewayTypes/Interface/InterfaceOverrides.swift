@@ -43,7 +43,7 @@ package struct InterfaceOverrides: Equatable, Sendable {
     package static let defaultPath = "/etc/causeway/interfaces"
     package static let variable = "CAUSEWAY_INTERFACES"
 
-    /// The settings of this process, read on first use.
+    /// This process's interface settings. They are read on first use.
     package static let current = InterfaceOverrides(environment: ProcessInfo.processInfo.environment[variable])
 
     private var entries: [(name: String, entry: Entry)] = []
@@ -70,7 +70,8 @@ package struct InterfaceOverrides: Equatable, Sendable {
         }
         let text = (try? Data(contentsOf: URL(filePath: path))).map { String(decoding: $0, as: UTF8.self) }
         self.init(parsing: text ?? "")
-        // A missing file is an error only if the environment variable names this file.
+        // A missing file is no error if its path is the default. It is an error if the environment variable names the
+        // file.
         if text == nil, environment != nil { mistakes.append("cannot read \(path)") }
     }
 
@@ -83,8 +84,8 @@ package struct InterfaceOverrides: Equatable, Sendable {
         entries.append((String(halves[0]), entry))
     }
 
-    /// Whether at least one entry marks interfaces as ultra-constrained. The kernel does not report this property, so
-    /// no interface has it without such an entry.
+    /// Whether at least one entry marks an interface as ultra-constrained. The kernel does not report this property. So
+    /// without such an entry, no interface has it.
     package var hasUltraConstrained: Bool { entries.contains { $0.entry.isUltraConstrained == true } }
 
     /// Returns the settings of the interface with this name.

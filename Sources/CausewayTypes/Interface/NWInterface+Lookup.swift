@@ -5,12 +5,13 @@ extension NWInterface {
     ///
     /// - Returns: `nil` if there is currently no interface with that name.
     package init?(name: String) {
-        // A zero byte would truncate the name, so that another interface could match.
+        // Reject a name that contains a zero byte. A C string ends at a zero byte, so the shortened name could match
+        // another interface.
         guard !name.isEmpty, name.utf8.count < Int(CAUSEWAY_INTERFACE_NAME_SIZE), !name.utf8.contains(0) else {
             return nil
         }
-        // `name` may be an alternative name of the interface, but the new object must have the main name. So look up by
-        // index.
+        // `name` may be an alternative interface name, but the new object must have the main name. So look up the
+        // interface by index.
         self.init(index: Int(unsafe causeway_interface_index(name)))
     }
 

@@ -9,7 +9,8 @@ package protocol StateMachine: ~Copyable {
     /// Whether the machine has ended and ignores all later events. Its final action may still be queued. Always `false`
     /// if the machine never ends.
     var hasEnded: Bool { get }
-    /// The time at which to call ``takeActions(dueAt:)``; `nil` if the machine does not wait for a time.
+    /// The time at which the owner must call ``takeActions(dueAt:)``. `nil` if the state machine is not waiting for a
+    /// time.
     var deadline: Duration? { mutating get }
 
     /// Advances the machine's time to `now`. Removes and returns the actions that are due. Early, late and repeated
@@ -17,7 +18,7 @@ package protocol StateMachine: ~Copyable {
     mutating func takeActions(dueAt now: Duration) -> [Action]
 }
 
-/// A machine without a deadline. Its event methods return all actions.
+/// A state machine without a deadline. Its event methods return all actions.
 package protocol UntimedMachine: StateMachine, ~Copyable {}
 
 extension UntimedMachine where Self: ~Copyable {
@@ -26,7 +27,8 @@ extension UntimedMachine where Self: ~Copyable {
     package mutating func takeActions(dueAt now: Duration) -> [Action] { [] }
 }
 
-/// A machine whose event methods return the resulting actions. ``advance(to:)`` is one of these methods.
+/// A state machine whose event methods return the actions that they cause. The method ``advance(to:)`` works in the
+/// same way.
 package protocol ReturningMachine: StateMachine, ~Copyable {
     /// Advances the machine's time to `now` and returns the actions that are due.
     mutating func advance(to now: Duration) -> [Action]
@@ -36,9 +38,9 @@ extension ReturningMachine where Self: ~Copyable {
     package mutating func takeActions(dueAt now: Duration) -> [Action] { advance(to: now) }
 }
 
-/// A machine that keeps the actions that result from events in a queue. ``takeActions()`` removes them.
+/// A state machine that puts its actions into a queue. ``takeActions()`` removes and returns them.
 package protocol QueueingMachine: StateMachine, ~Copyable {
-    /// Advances the machine's time to `now`. All actions that are due by then are added to the queue.
+    /// Advances the machine's time to `now`. Adds all actions that are due by then to the queue.
     mutating func advance(to now: Duration)
     /// Removes and returns the queued actions.
     mutating func takeActions() -> [Action]

@@ -30,7 +30,7 @@ extension NWTXTRecord {
             }
         }
 
-        /// The bytes of the value; `nil` for ``none``.
+        /// The value as bytes. `nil` for ``none``.
         public var data: Data? {
             switch self {
             case .none: nil

@@ -25,7 +25,7 @@ public struct NWTXTRecord: Sendable {
     }
 
     var content: Content
-    /// The bytes from which the record was created; `nil` after a change.
+    /// The bytes from which the record was created. `nil` after the program has changed the record.
     var source: Data?
 
     /// Creates a record from text values. An empty value becomes ``Entry/empty``.
@@ -41,8 +41,9 @@ public struct NWTXTRecord: Sendable {
 
     /// Creates a record from its wire format.
     ///
-    /// Ignores strings without a key and repeated keys (RFC 6763 §6.4). Bytes that are not length-prefixed strings are kept unchanged: the
-    /// record then has no entries and accepts none.
+    /// It ignores strings without a key, and strings that repeat a key (RFC 6763 §6.4). If the bytes are not a sequence
+    /// of length-prefixed strings, the record keeps the bytes unchanged. Such a record has no entries, and no entries
+    /// can be added.
     public init(_ data: Data) {
         content = Self.parse(data).map(Content.pairs) ?? .opaque
         source = data
@@ -127,8 +128,9 @@ public struct NWTXTRecord: Sendable {
 }
 
 extension NWTXTRecord: Equatable, CustomDebugStringConvertible {
-    /// Whether both records have the same entries. The order of entries and the case of keys are ignored. Two records
-    /// that are not a sequence of length-prefixed strings are equal if their bytes are equal.
+    /// Returns whether both records have the same entries. The order of entries and the case of keys are ignored.
+    ///
+    /// Some records are not a sequence of length-prefixed strings. Two such records are equal if their bytes are equal.
     public static func == (lhs: NWTXTRecord, rhs: NWTXTRecord) -> Bool {
         switch (lhs.content, rhs.content) {
         case (.pairs(let left), .pairs(let right)):

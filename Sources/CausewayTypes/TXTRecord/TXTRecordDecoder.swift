@@ -124,8 +124,8 @@ private struct EntryDecoder: Decoder, SingleValueDecodingContainer {
         return value
     }
 
-    /// The types that this decoder converts from text or bytes. If that fails, the decoder does not call their
-    /// `init(from:)`, which would fail in the same way or ask for nested structure.
+    /// The types that this decoder itself converts from text or bytes. If the conversion fails, the decoder does not
+    /// call the type's `init(from:)`. That would fail in the same way, or would ask for nested structure.
     private static let scalars: Set<ObjectIdentifier> = Set(
         [
             Bool.self, String.self, Double.self, Float.self, Int.self, Int8.self, Int16.self, Int32.self, Int64.self,

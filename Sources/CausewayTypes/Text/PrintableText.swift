@@ -10,8 +10,8 @@
 /// A function that prints a `PrintableText` does not accept a `String` value. Code that passes a peer's text to it
 /// without escaping does not compile.
 package struct PrintableText: Hashable, Sendable {
-    /// The escaped text. The only control characters in it are line breaks, tabs, and characters from literals, for
-    /// example for colors.
+    /// The escaped text. Its only control characters are line breaks, tabs, and characters from literals in the source
+    /// code, for example for colors.
     package private(set) var text: String
 
     private init(trusted text: String) {
@@ -80,7 +80,7 @@ package struct PrintableText: Hashable, Sendable {
 
 // MARK: Literals
 
-// `StaticString` instead of `String`, because only text in the source code is trusted.
+// Literals are `StaticString`, not `String`, because only text in the source code is trusted.
 extension PrintableText: ExpressibleByStringInterpolation {
     package struct StringInterpolation: StringInterpolationProtocol {
         fileprivate var text = ""

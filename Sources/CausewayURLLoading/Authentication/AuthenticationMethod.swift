@@ -1,6 +1,6 @@
 /// The authentication schemes of challenges, and the public constants that name the schemes.
 enum AuthenticationMethod {
-    /// The schemes that authenticate a whole connection, in lower case.
+    /// The names, in lower case, of the schemes that authenticate a whole connection.
     static let connectionSchemes = ["negotiate", "ntlm"]
 
     /// Returns the public constant for a supported scheme.
@@ -15,7 +15,8 @@ enum AuthenticationMethod {
         }
     }
 
-    /// Returns the scheme for authenticating a whole connection that has this constant; `nil` for other constants.
+    /// Returns the name of the scheme that a public constant stands for. Returns `nil` if the scheme does not
+    /// authenticate a whole connection.
     static func connectionScheme(named method: String) -> String? {
         connectionSchemes.first { name(of: $0) == method }
     }

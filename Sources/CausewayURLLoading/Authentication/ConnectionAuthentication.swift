@@ -1,6 +1,7 @@
 internal import Foundation
 
-/// The client's side of Negotiate (RFC 4559) or NTLM (MS-NTHT) on one connection, for programs that use the HTTP engine without a session.
+/// The client's side of a Negotiate (RFC 4559) or NTLM (MS-NTHT) authentication on one connection. It is for programs
+/// that use the HTTP engine without a session.
 package final class ConnectionAuthentication: Sendable {
     package enum Scheme: String, Sendable {
         case negotiate
@@ -11,19 +12,21 @@ package final class ConnectionAuthentication: Sendable {
         /// The scheme name in header fields.
         package var name: String { scheme?.name ?? rawValue }
 
-        /// Whether the client must always send two messages or more. The server then rejects the request with the first
-        /// message, so this request needs no content.
+        /// Whether the client always needs two or more messages. In that case, the server rejects the request that
+        /// carries the first message. So this request needs no content.
         package var needsAnswer: Bool { scheme?.needsAnswer ?? false }
 
-        /// The reason why this scheme cannot be used, and what to install; `nil` if it can be used.
+        /// The reason why this scheme cannot be used, with advice on what to install; `nil` if the scheme can be used.
         package var problem: String? { scheme?.mechanism.problem }
     }
 
     private let scheme: ConnectionScheme
     private let context: any NegotiateContext
 
-    /// Creates a security context for a connection. Returns `nil` if the scheme's library is missing, and for NTLM
-    /// without a user name.
+    /// Creates a security context for a connection.
+    ///
+    /// Returns `nil` if the library for the scheme is missing. NTLM needs a user name; without it, the result is also
+    /// `nil`.
     ///
     /// - Parameters:
     ///   - host: The host name of the server or proxy.

@@ -2,23 +2,26 @@ internal import Causeway
 internal import CausewayProtocols
 internal import Foundation
 
-/// An authentication scheme for whole connections, such as Negotiate: its names and the mechanism that makes its messages.
+/// A scheme that authenticates whole connections, such as Negotiate. Contains the scheme's names and the mechanism that
+/// makes its messages.
 struct ConnectionScheme: Sendable {
     /// The scheme name in header fields.
     let name: String
     let mechanism: any NegotiateMechanism
-    /// Whether the client must always send two messages or more. The server then rejects the request with the first
-    /// message, so this request has no content.
+    /// Whether this scheme always needs two or more messages from the client.
+    ///
+    /// If so, the server rejects the request that carries the first message. This request therefore has no content.
     let needsAnswer: Bool
 
-    /// Returns the reason why a host's challenge cannot be answered, and what to install; `nil` if it can be answered.
+    /// Returns why this program cannot answer a challenge from a server or proxy, and what the user must install. `nil`
+    /// if it can answer.
     ///
-    /// - Parameter place: The host, such as `The server www.example.com`.
+    /// - Parameter place: The server or proxy in words, such as `The server www.example.com`.
     func obstacle(at place: String) -> String? {
         mechanism.problem.map { "\(place) demands \(name), which is not available. \($0)" }
     }
 
-    /// Returns the header field value that carries a message.
+    /// Returns the header field value for an authentication message.
     func value(_ message: Data) -> String { name + " " + message.base64EncodedString() }
 }
 

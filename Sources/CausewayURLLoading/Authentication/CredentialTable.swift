@@ -63,7 +63,7 @@ struct CredentialTable: Sendable {
 // MARK: The file
 
 extension CredentialTable {
-    /// The permanent credentials to write for each changed protection space.
+    /// The permanent credentials to save, by changed protection space.
     typealias Changes = [URLProtectionSpace: Entry]
 
     private static let kind = "causeway credentials 1"
@@ -89,10 +89,11 @@ extension CredentialTable {
         return Changes(uniqueKeysWithValues: spaces.map { ($0, Self.permanent(entries[$0] ?? Entry())) })
     }
 
-    /// Restores changes whose write failed, so that the next write includes them.
+    /// Marks changes as unwritten again, after their write failed. The next write then includes them.
     mutating func restore(_ taken: Changes) { changes?.formUnion(taken.keys) }
 
-    /// Replaces the permanent credentials with those in the file, except for spaces with unwritten changes.
+    /// Replaces the permanent credentials with those in the file. Protection spaces with unwritten changes keep their
+    /// credentials.
     mutating func adopt(_ file: [URLProtectionSpace: Entry]) {
         for space in Set(file.keys).union(entries.keys) where changes?.contains(space) != true {
             var entry = file[space] ?? Entry()

@@ -11,7 +11,7 @@ struct NTLMMechanism: NegotiateMechanism {
 
     var problem: String? { check() }
 
-    /// - Parameter user: The user name, optionally with a domain; there is no default.
+    /// - Parameter user: The user name, optionally with a domain. It is required, because NTLM has no default user.
     func makeContext(service: String, user: String?, password: String?) -> (any NegotiateContext)? {
         guard let user else { return nil }
         let name = service.replacing("@", with: "/", maxReplacements: 1)

@@ -65,7 +65,7 @@ final class GSSContext: NegotiateContext {
 
     func step(_ token: Data?) -> Data? { stepResult(token).token }
 
-    /// Returns the next token, or the failure reason.
+    /// Passes a received token to the mechanism. Returns the next token, or the reason of a failure.
     func stepResult(_ token: Data?) -> (token: Data?, problem: String?) {
         let input = token.map { [UInt8]($0) } ?? []
         return handle.withLock { handle in
@@ -78,11 +78,11 @@ final class GSSContext: NegotiateContext {
     }
 }
 
-/// Performs negotiation steps, which block, on dedicated threads.
+/// Performs negotiation steps on dedicated threads, because these steps block.
 enum NegotiateQueue {
     private static let queue = DispatchQueue(label: "causeway.negotiate", attributes: .concurrent)
 
-    /// Calls a closure with the next token; `nil` if there is none.
+    /// Performs one negotiation step. Calls the closure with the next token; `nil` if there is none.
     static func step(
         _ context: any NegotiateContext, _ token: Data?, then: @escaping @Sendable (Data?) -> Void
     ) {

@@ -117,14 +117,14 @@ extension URLAuthenticationChallengeSender {
     /// The number of failed authentication attempts for this protection space so far.
     open var previousFailureCount: Int { values.failureCount }
 
-    /// The response to the latest failed attempt.
+    /// The server's response to the latest failed authentication attempt.
     open var failureResponse: URLResponse? { values.response }
 
     /// The error from the latest failed attempt.
     open var error: (any Error)? { values.error }
 
-    /// The object that receives the decision. A session delegate can use it instead of the completion handler. Only the
-    /// first answer has an effect.
+    /// The object to which a session delegate can report its decision, instead of calling the completion handler. Only
+    /// the first answer has an effect.
     open var sender: (any URLAuthenticationChallengeSender)? { values.sender }
 
     /// Whether the class supports secure coding: `true`.

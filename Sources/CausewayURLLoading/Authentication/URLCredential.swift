@@ -20,7 +20,7 @@ public import Foundation
         case synchronizable = 3
     }
 
-    /// The kinds of credential content.
+    /// What a credential contains.
     private enum Content: Hashable {
         case password(user: String, password: String)
         case identity(SecIdentity, certificates: [SecCertificate])

@@ -193,8 +193,8 @@ extension NSNotification.Name {
         return table.withLock { body(&$0) }
     }
 
-    /// Adopts the credentials that other processes have saved. A removal that follows then also removes these adopted
-    /// credentials.
+    /// Loads the credentials that other processes have saved into this process's table. A later removal then also
+    /// removes these credentials.
     private func adoptFile() {
         guard let vault, let saved = try? vault.read() else { return }
         withTable { $0.adopt(CredentialTable.decode(saved)) }

@@ -28,7 +28,7 @@ public let NSURLAuthenticationMethodHTMLForm = "NSURLAuthenticationMethodHTMLFor
 public let NSURLAuthenticationMethodNTLM = "NSURLAuthenticationMethodNTLM"
 /// Negotiate authentication (RFC 4559).
 public let NSURLAuthenticationMethodNegotiate = "NSURLAuthenticationMethodNegotiate"
-/// Authentication with a client certificate. Applies to a connection, not to a single request.
+/// Authentication with a client certificate. It applies to a whole connection, not to a single request.
 public let NSURLAuthenticationMethodClientCertificate = "NSURLAuthenticationMethodClientCertificate"
 /// Validation of the server's certificate. Applies to a connection, not to a single request.
 public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServerTrust"
@@ -163,7 +163,7 @@ public let NSURLAuthenticationMethodServerTrust = "NSURLAuthenticationMethodServ
     /// Counterpart: macOS 10.6, iOS 3.
     open var distinguishedNames: [Data]? { values.distinguishedNames }
 
-    /// The server's certificates.
+    /// The server's certificates, as a trust object.
     ///
     /// Counterpart: macOS 10.6, iOS 3.
     open var serverTrust: SecTrust? { trust }

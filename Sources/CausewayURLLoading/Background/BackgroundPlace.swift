@@ -5,7 +5,8 @@ internal import Foundation
 enum BackgroundPlace: Sendable {
     /// The session is not a background session.
     case foreground
-    /// Tasks are stored in memory and end with the process. This applies in test runners and without a home directory.
+    /// Tasks are stored in memory and end with the process. This case applies in test runners, and if the user has no
+    /// home directory.
     case memory
     /// The directory cannot be used, so tasks fail with this reason.
     case unusable(String)

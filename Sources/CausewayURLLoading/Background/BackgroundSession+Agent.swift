@@ -6,11 +6,11 @@ internal import Foundation
 extension BackgroundSession {
     /// The state that is needed to start and to watch the agent process.
     struct Agent {
-        /// The directory of all sessions; `nil` if no agent is used.
+        /// The directory of all background sessions; `nil` if the sessions use no agent process.
         var root: String?
         /// The command: an absolute path, or a name to look up in `PATH`.
         var command = ""
-        /// Whether a timer checks that the agent runs.
+        /// Whether a timer checks that the agent process runs.
         var isWatched = false
     }
 
@@ -34,7 +34,7 @@ extension BackgroundSession {
         }
     }
 
-    /// Starts the agent process, unless it already runs or no task is queued.
+    /// Starts the agent process. Does nothing if the agent already runs, or if no task is queued.
     func ensureAgent() {
         let agent = state.withLock { state -> Agent? in
             guard state.access == .active, !state.queue.isEmpty, state.record.isComplete else { return nil }

@@ -4,9 +4,9 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// The order in which the tasks run.
+/// Decides the order in which the session's tasks run.
 extension BackgroundSession {
-    /// The interval between checks of the system load.
+    /// The time between two checks of the system load.
     private static let busyInterval = Duration.seconds(60)
 
     private static var now: Duration { .seconds(Date().timeIntervalSince1970) }
@@ -25,17 +25,17 @@ extension BackgroundSession {
         noteSuspension(of: core)
     }
 
-    /// Updates the queue after a task was resumed or suspended.
+    /// Updates a task's state in the session's queue after the task was resumed or suspended.
     func noteSuspension(of core: TaskCore) {
         state.withLock { state in
-            // The task's state is read while the session's lock is held. If several threads call this method at a time,
-            // the last call then uses the latest state.
+            // Read the task's state while the session's lock is held. Several threads may call this method at the same
+            // time. Because of the lock, the last of these calls uses the latest state.
             state.queue.setSuspended(core.state.withLock { $0.life.state == .suspended }, core.identifier)
         }
         advance()
     }
 
-    /// Reorders a task whose priority has changed.
+    /// Moves a task to a new position in the queue after its priority has changed.
     func notePriority(of core: TaskCore) {
         state.withLock { state in state.queue.setPriority(core.priority, core.identifier) }
     }
@@ -61,7 +61,7 @@ extension BackgroundSession {
 
     // MARK: Time
 
-    /// Starts due tasks, and sets the timer for the next due tasks.
+    /// Starts the tasks that are due, and sets the timer for the next ones.
     func advance() {
         let now = Self.now
         let waits = waitsForLowLoad(at: now)
@@ -87,8 +87,8 @@ extension BackgroundSession {
         return state.withLock { $0.wakeUp.busyWait.waits(load: load, processorCount: processorCount, at: now) }
     }
 
-    /// A timer for the session's next check for due tasks. A timer cannot be cancelled. Instead, it has no effect if
-    /// its number is not the number of the current timer.
+    /// A timer for the session's next check for due tasks. A timer cannot be cancelled, so it has a number. When the
+    /// timer fires, the session does nothing unless this number is the current one.
     private struct Timer: Sendable {
         var number: Int
         var wait: Duration

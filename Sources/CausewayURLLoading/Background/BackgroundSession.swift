@@ -22,9 +22,9 @@ final class BackgroundSession: Sendable {
     enum Access: Sendable {
         /// This process holds the lock for the transfers and may run the tasks.
         case active
-        /// The program waits until `nw transfers` has released the lock for the transfers.
+        /// The program waits until `nw transfers` has released its lock.
         case waiting
-        /// Another session owns the identifier.
+        /// Another session already uses this session's identifier.
         case refused
         /// The session has ended and has released its locks.
         case closed
@@ -32,14 +32,14 @@ final class BackgroundSession: Sendable {
 
     /// The state of a background session. Guarded by a lock.
     struct State {
-        /// The progress of restoring the stored tasks.
+        /// The state while the session restores its tasks from the store.
         struct Restoring {
-            /// The stored tasks at the start of a session that may transfer at once.
+            /// The tasks that were stored when the session started. The session may transfer them at once.
             var stored: [Int] = []
-            /// The identifiers of tasks that this process created before all stored tasks were restored.
+            /// The identifiers of the tasks that this process created before it had restored all stored tasks.
             var created: Set<Int> = []
             var isOver = false
-            /// Calls that wait until the stored tasks are restored.
+            /// The calls that wait until all stored tasks are restored.
             var waiting: [@Sendable () -> Void] = []
         }
 
@@ -47,7 +47,7 @@ final class BackgroundSession: Sendable {
         struct WakeUp {
             /// The latest time of the session's next check; `nil` if no timer is set.
             var due: Duration?
-            /// The number of the latest timer. Timers with lower numbers have no effect.
+            /// The number of the latest timer. A timer with a lower number does nothing when it fires.
             var number = 0
             /// How long a discretionary session has waited for a low load.
             var busyWait = BusyWait()
@@ -60,16 +60,16 @@ final class BackgroundSession: Sendable {
         var cores: [Int: TaskCore] = [:]
         var restoring = Restoring()
         var wakeUp = WakeUp()
-        /// Calls that wait for the session to close.
+        /// Closures to call when the session has closed.
         var closing: [@Sendable () -> Void] = []
         var record: SessionRecord
         var agent = Agent()
-        /// Whether the tasks stay in the store when the session ends.
+        /// Whether the session's tasks stay in the store when the session ends.
         var isLeaving = false
     }
 
-    /// The maximum interval, in milliseconds, between a program's attempts to take the lock for the transfers while `nw
-    /// transfers` holds it.
+    /// The maximum interval between a program's attempts to take the transfer lock while `nw transfers` holds it, in
+    /// milliseconds.
     static let maximumClaimInterval = 500
 
     let store: TransferStore
@@ -90,7 +90,7 @@ final class BackgroundSession: Sendable {
         case .command: break
         }
         if role == .command || initial.ownership != nil { initial.activity = try store.claim(.activity) }
-        // With the second lock, no other process removes tasks any more.
+        // No other process removes tasks while this process holds the second lock.
         let stored = try store.storedIdentifiers()
         let lastIdentifier = try store.settings()?.lastIdentifier ?? 0
         self.store = store
@@ -116,7 +116,8 @@ final class BackgroundSession: Sendable {
 
     // MARK: Starting and ending
 
-    /// Restores the stored tasks as soon as this process holds the lock for the transfers.
+    /// Restores the stored tasks. If another process holds the lock for the transfers, restores them when this process
+    /// has the lock.
     func start(_ session: URLSession) {
         switch access {
         case .active: restore(state.withLock { $0.restoring.stored }, in: session)
@@ -132,7 +133,7 @@ final class BackgroundSession: Sendable {
                 return claim(session, after: min(interval * 2, Self.maximumClaimInterval))
             }
             let isWanted = state.withLock { state in
-                // The session may have been closed since the check above. The new lock is then released.
+                // The session may have been closed since the check above. In this case, release the new lock.
                 guard state.access == .waiting else { return false }
                 state.activity = lock
                 state.access = .active
@@ -151,8 +152,8 @@ final class BackgroundSession: Sendable {
         if !waits { body() }
     }
 
-    /// Whether the session may end when no task is left in memory. It must not end before its stored tasks have been
-    /// restored, unless they stay in the store.
+    /// Whether the session may end when no task is left in memory. Before that, its stored tasks must have been
+    /// restored. This does not apply if they stay in the store.
     var mayEnd: Bool { state.withLock { $0.restoring.isOver || $0.isLeaving } }
 
     /// Ends the restoring of the stored tasks.
@@ -174,7 +175,7 @@ final class BackgroundSession: Sendable {
         for body in release() { body() }
     }
 
-    /// Releases the locks and returns the calls that wait for the session to close.
+    /// Releases the locks. Returns the closures that must be called when the session has closed.
     private func release() -> [@Sendable () -> Void] {
         let (locks, calls) = state.withLock { state in
             defer {
@@ -191,7 +192,7 @@ final class BackgroundSession: Sendable {
         return calls
     }
 
-    /// Returns after the session has released its locks.
+    /// Suspends until the session has released its locks.
     func closed() async {
         await withCheckedContinuation { (continuation: CheckedContinuation<Void, Never>) in
             let isClosed = state.withLock { state in
@@ -202,8 +203,8 @@ final class BackgroundSession: Sendable {
         }
     }
 
-    /// Whether results stay in the store. This is so in `nw transfers`, which leaves them for the program, and in a
-    /// session that leaves them for the program's next session.
+    /// Whether results stay in the store. The command `nw transfers` leaves them there for the program. A session that
+    /// is closing can leave them there for the program's next session.
     var keepsTasks: Bool { role == .command || state.withLock { $0.isLeaving } }
 
     /// Returns whether a completed task stays in the store.
@@ -216,8 +217,8 @@ final class BackgroundSession: Sendable {
 
     // MARK: Tasks
 
-    /// Stores a new task. Returns `plan` with the stored transfer added, or with the reason why the task cannot be
-    /// stored.
+    /// Stores a new task. Returns `plan` with the stored transfer. If the task cannot be stored, returns `plan` with
+    /// the reason.
     func planned(_ plan: TaskPlan, _ identifier: Int, _ request: URLRequest?) -> TaskPlan {
         var plan = plan
         guard access != .refused, access != .closed else {

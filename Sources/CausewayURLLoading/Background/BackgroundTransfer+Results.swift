@@ -1,7 +1,7 @@
 internal import CausewaySystem
 internal import Foundation
 
-/// A transfer's result and the response body of an upload.
+/// Stores a transfer's result, and the response body of an upload.
 extension BackgroundTransfer {
     /// Stores a chunk of an upload's response body.
     func keep(_ data: Data) {

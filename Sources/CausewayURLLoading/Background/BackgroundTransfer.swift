@@ -11,7 +11,7 @@ final class BackgroundTransfer: Sendable {
     struct Body {
         var file: FileSink?
         var count = 0
-        /// Whether the file lacks part of the response body, because the body is too long or could not be written.
+        /// Whether the file contains only part of the response body. The body was too long, or could not be written.
         var isCut = false
     }
 
@@ -19,15 +19,17 @@ final class BackgroundTransfer: Sendable {
         var record: TransferRecord
         /// The incomplete content from earlier attempts. The response to the next attempt may contain only the rest.
         var resumption: Resumption?
-        /// A byte count from which progress is detected. For a download, it is the number of bytes received before the
-        /// attempt. For an upload, it is the number of bytes that the server has confirmed.
+        /// The byte count when the attempt started. If the count is higher later, the attempt has made progress.
+        ///
+        /// For a download, this is the number of bytes received so far. For an upload, it is the number of bytes that
+        /// the server has confirmed.
         var progress: Int64 = 0
         /// Downloaded bytes since the latest synchronization of the file.
         var unsynchronized = 0
         var body = Body()
-        /// The request with which the delegate replaced the original request when the delayed task started.
+        /// The request that the delegate supplied in place of the original request when the delayed task started.
         var replacement: URLRequest?
-        /// Whether the delegate was asked about the delayed start.
+        /// Whether the delegate was already asked about the delayed start.
         var hasAskedAboutDelay = false
         /// Whether the files stay in the store although the task ends, because the result could not be read.
         var keepsFiles = false
@@ -41,8 +43,8 @@ final class BackgroundTransfer: Sendable {
     let session: BackgroundSession
     let identifier: Int
     let state: LockedValue<State>
-    /// Whether the transfer has ended. Records are written while the lock of this value is held, which keeps the writes
-    /// in order.
+    /// Whether the transfer has ended. The lock of this value is held while a record is written, so that records are
+    /// written in order.
     private let hasEnded = LockedValue(false)
     var store: TransferStore { session.store }
 
@@ -54,7 +56,7 @@ final class BackgroundTransfer: Sendable {
 
     var record: TransferRecord { state.withLock { $0.record } }
     var isUpload: Bool { state.withLock { $0.record.uploadPath != nil } }
-    /// Whether results stay in the store, because this session does not deliver them to the program.
+    /// Whether the results stay in the store, because this session does not deliver them to the program.
     var keepsResults: Bool { session.keepsTasks }
     var replacement: URLRequest? { state.withLock { $0.replacement } }
     var resumption: Resumption? { state.withLock { $0.resumption } }
@@ -62,8 +64,8 @@ final class BackgroundTransfer: Sendable {
     /// Changes the record and writes it. Returns whether the write succeeded. Has no effect after the transfer's end.
     @discardableResult
     func update(_ change: (inout TransferRecord) -> Void) -> Bool {
-        // The file is written under the lock. Otherwise an older record could replace a newer record, or a late write
-        // could restore an ended transfer in a store that another process owns by then.
+        // Write the file while the lock is held. Otherwise an older record could replace a newer record. A late write
+        // could also restore an ended transfer in a store that another process already owns.
         hasEnded.withLock { hasEnded in
             guard !hasEnded else { return false }
             var record = record
@@ -83,13 +85,13 @@ final class BackgroundTransfer: Sendable {
         session.notePriority(of: core)
     }
 
-    /// Stores whether the task is suspended.
+    /// Stores in the task's record whether the task is suspended now.
     func noteSuspension(of core: TaskCore) {
         let isSuspended = core.state.withLock { $0.life.state == .suspended }
         if isSuspended != record.isSuspended {
             update { record in
-                // The state is read again under the lock that orders the writes, because several threads can suspend
-                // and resume a task.
+                // Several threads can suspend and resume the task. So read the state again here, under the lock that
+                // determines the order of the writes.
                 record.isSuspended = core.state.withLock { $0.life.state == .suspended }
                 if !record.isSuspended, record.started == nil { record.started = Date().timeIntervalSince1970 }
             }
@@ -105,7 +107,7 @@ final class BackgroundTransfer: Sendable {
         return max(limit - elapsed, 0.001)
     }
 
-    /// Returns whether the delegate must be asked about a delayed start, and has not been asked yet.
+    /// Returns whether to ask the delegate about a delayed start. Returns `true` at most once.
     func takeDelayedStart() -> Bool {
         state.withLock { state in
             guard state.record.options.earliestBegin != nil, state.record.stage == .created else { return false }
@@ -116,19 +118,18 @@ final class BackgroundTransfer: Sendable {
 
     // MARK: Attempts
 
-    /// Replaces the request.
+    /// Replaces the request that the next attempt sends.
     func replace(_ request: URLRequest) {
         state.withLock { $0.replacement = request }
         if TransferRecord.supports(request.url) { update { $0.request = ArchivedRequest(request.values) } }
     }
 
-    /// Begins an attempt and decides from the stored content where the attempt continues.
+    /// Begins an attempt. Decides from the stored content where the attempt continues.
     ///
     /// - Parameter moved: The number of bytes downloaded so far.
     func beginAttempt(moved: Int64) {
         if record.stage == .created { update { $0.stage = .begun } }
-        // A process that was killed during an earlier attempt can have stored part of an upload's response. Remove this
-        // part.
+        // A killed process may have left a partly stored response to this upload. Remove it.
         guard !isUpload else { return store.removeContent(identifier) }
         let recovery = TransferRecovery(facts)
         let record = record
@@ -144,7 +145,7 @@ final class BackgroundTransfer: Sendable {
         }
     }
 
-    /// How a new process continues the transfer.
+    /// How a new process can continue the transfer.
     var recovery: TransferRecovery { TransferRecovery(facts) }
 
     private var facts: TransferRecovery.Facts {
@@ -156,7 +157,8 @@ final class BackgroundTransfer: Sendable {
             hasValidator: record.content.validator != nil)
     }
 
-    /// Returns whether the download received content that the next attempt can keep.
+    /// Returns whether the download has received new content, and whether the next attempt can continue after this
+    /// content.
     func hasProgressed(_ moved: Int64) -> Bool {
         state.withLock { $0.record.content.validator != nil && moved > $0.progress }
     }
@@ -170,7 +172,7 @@ final class BackgroundTransfer: Sendable {
         }
     }
 
-    /// Returns resume data for a download that ends between two attempts; `nil` if it cannot be resumed.
+    /// Returns resume data if the download ends between two attempts; `nil` if it cannot be resumed.
     func resumeData(for request: URLRequest) -> Data? {
         guard !isUpload, case .resume(let offset) = recovery, let validator = record.content.validator else {
             return nil
@@ -188,7 +190,7 @@ final class BackgroundTransfer: Sendable {
         update { $0.uploadState = data }
     }
 
-    /// The stored state of the upload to continue; `nil` if the upload starts over.
+    /// The stored state of a resumable upload. `nil` if the upload must start over.
     var upload: ResumableUpload? { record.uploadState.flatMap { UploadResumeData($0) }?.upload }
 
     // MARK: The content of a download
@@ -214,9 +216,11 @@ final class BackgroundTransfer: Sendable {
         return try FileSink(new: url)
     }
 
-    /// Adopts the file of a download that the program cancelled with resume data. Without the file, the transfer starts over.
+    /// Continues a cancelled download with its resume data, and moves its partial file to this transfer. If the file
+    /// cannot be used, the transfer starts over.
     func takeOver(_ resumption: Resumption) {
-        // Open the file to lock it. If another download is using the file, this fails, and the transfer starts over.
+        // Open the file, which also locks it. Opening fails if another download is using the file. The transfer then
+        // starts over.
         guard let file = FileSink(continuing: resumption.file, at: resumption.offset) else { return }
         let moved: Void? = try? FileManager.default.moveItem(at: resumption.file, to: store.contentURL(identifier))
         try? file.close()
@@ -232,7 +236,7 @@ final class BackgroundTransfer: Sendable {
         if record.content.total != total { update { $0.content.total = total } }
     }
 
-    /// Synchronizes the file periodically, so that little is lost if the system crashes.
+    /// Synchronizes the file to disk periodically, so that a system crash loses little content.
     ///
     /// - Throws: ``LoadFailure`` if the content could not be written to the disk. The kernel reports this once: a later
     ///   synchronization would succeed although content is lost.
@@ -260,7 +264,7 @@ final class BackgroundTransfer: Sendable {
     func ended(isCancelled: Bool) {
         hasEnded.withLock { hasEnded in
             hasEnded = true
-            // The files are removed under the lock, so that no record is written afterwards.
+            // Remove the files while the lock is held, so that no record is written after that.
             let keepsFiles = state.withLock { $0.keepsFiles } && !isCancelled
             if !keepsFiles, !session.keepsTask(isCancelled: isCancelled) { session.forget(identifier) }
         }

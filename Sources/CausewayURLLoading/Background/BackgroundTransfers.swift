@@ -8,9 +8,9 @@ package struct BackgroundTransfers: Sendable {
         package var identifier: Int
         package var url: String
         package var isUpload: Bool
-        /// The task's state: `suspended`, `waiting` or `finished`.
+        /// The state of the task as text: `suspended`, `waiting` or `finished`.
         package var state: String
-        /// The number of stored content bytes.
+        /// The number of content bytes that are stored for this task.
         package var size: Int64
         package var description: String?
     }
@@ -23,7 +23,7 @@ package struct BackgroundTransfers: Sendable {
         /// The process that uses the session: `program` or `nw`; `nil` if there is none.
         package var activity: String?
         package var items: [Item]
-        /// The names of the damaged records.
+        /// The file names of the damaged task records.
         package var damaged: [String]
         /// Why the tasks cannot be read now, in one line; `nil` if they were read. If they cannot be read, there are
         /// neither items nor damaged records here.
@@ -38,14 +38,16 @@ package struct BackgroundTransfers: Sendable {
         package var pending: [Int] { items.filter { $0.state == "waiting" }.map(\.identifier) }
     }
 
-    /// How a run of a session ended.
+    /// The outcome of running a session.
     package enum Outcome: Sendable {
-        /// Every remaining task waits for the program, or the run was cancelled. `finished` counts the session's tasks
-        /// with a stored result, and `left` counts its tasks that are neither finished nor suspended.
+        /// The run is complete: each remaining task waits for the program, or the run was cancelled.
+        ///
+        /// `finished` is the number of tasks with a stored result. `left` is the number of tasks that are neither
+        /// finished nor suspended.
         case completed(finished: Int, left: Int)
         /// The program is running again.
         case handedOver
-        /// Another process uses the session, or it cannot be read now.
+        /// Another process is using the session, or its stored files cannot be read at the moment.
         case busy
     }
 
@@ -55,10 +57,10 @@ package struct BackgroundTransfers: Sendable {
     /// - Parameter root: The directory of all sessions; `nil` for the user's directory.
     package init(root: String? = nil) { self.root = root ?? BackgroundDirectory.root() }
 
-    /// Returns all sessions with tasks or damaged records, and those that cannot be read now.
+    /// Returns the stored sessions: those with tasks, those with damaged records, and those that cannot be read now.
     ///
-    /// - Parameter isBrief: Whether to leave out the tasks of sessions that their program is using. Such a session can
-    ///   have many tasks.
+    /// - Parameter isBrief: Whether to leave out the tasks of a session that its program is currently using. Such a
+    ///   session can have many tasks.
     package func sessions(isBrief: Bool = false) -> [Session] {
         guard let root else { return [] }
         return BackgroundDirectory.all(in: root).compactMap { found in
@@ -149,7 +151,7 @@ package struct BackgroundTransfers: Sendable {
 
     // MARK: The agent
 
-    /// The lock of the agent process that programs start on demand. The lock is released when this value is released.
+    /// The lock of the agent process, which programs start on demand. Releasing this value releases the lock.
     package struct AgentLock: Sendable {
         fileprivate let lock: FileLock
     }
@@ -176,7 +178,7 @@ package struct BackgroundTransfers: Sendable {
 
     // MARK: Running
 
-    /// Runs a session's tasks until none can run or the program is running again.
+    /// Runs the tasks of a session. Ends when no task can run, or when the program that owns the session has started.
     ///
     /// Cancellation: stops the tasks, which stay in the store.
     package func run(_ session: Session) async -> Outcome {
@@ -185,8 +187,7 @@ package struct BackgroundTransfers: Sendable {
         var checkCount = 0
         while store.isLocked(.owner) {
             checkCount += 1
-            // Check the lock up to three times, because another process can hold it briefly, see
-            // ``TransferStore/lock(_:)``.
+            // Check the lock up to three times. Another process can hold it briefly; see ``TransferStore/lock(_:)``.
             guard checkCount < 3 else { return .busy }
             await Self.pause()
         }

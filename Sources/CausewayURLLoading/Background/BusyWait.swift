@@ -1,9 +1,9 @@
 /// How long a discretionary session waits for a low system load.
 struct BusyWait: Sendable {
-    /// The maximum wait. After it, the session continues even under load.
+    /// The maximum time to wait. Afterwards the session continues even under high load.
     static let maximum = Duration.seconds(3_600)
 
-    /// When the high load began; `nil` if the load is low or the session is not discretionary.
+    /// When the load of the host became high. `nil` if the load is low, or if the session is not discretionary.
     private var since: Duration?
 
     /// Returns whether the session must wait.
@@ -17,7 +17,7 @@ struct BusyWait: Sendable {
             since = nil
             return false
         }
-        // If the clock was set back, the wait begins again.
+        // If the clock was set back, start the wait again.
         let start = min(since ?? now, now)
         since = start
         return now - start < Self.maximum

@@ -1,8 +1,8 @@
 internal import Causeway
 internal import Foundation
 
-// The property names of the types below are the keys in the session record's file. Renaming a property changes the file
-// format.
+// The property names of these types are stored as keys in the session's file. If a property is renamed, the file format
+// changes.
 extension SessionRecord {
     struct Timeouts: Codable, Equatable, Sendable {
         private var requestTimeout: Double
@@ -18,7 +18,7 @@ extension SessionRecord {
         }
     }
 
-    /// The settings for network access: which networks may be used, and with which service class.
+    /// The settings for network access: the permitted networks and the service class. The property
     /// `waitsForConnectivity` is not stored: a session that is created from the record always waits.
     struct Access: Codable, Equatable, Sendable {
         private var accessOptions: UInt16
@@ -109,8 +109,8 @@ extension SessionRecord {
             storesStrictTransport = settings.strictTransport != nil
         }
 
-        /// Returns whether a record can describe these settings. For cookies and for credentials, a record can describe
-        /// only the program's shared storage, or no storage.
+        /// Returns whether a record can describe these settings. This is possible only if cookies and credentials are
+        /// in the program's shared storages, or are not stored.
         static func describes(_ settings: SessionSettings.Stores) -> Bool {
             settings.cookies.map { $0 === HTTPCookieStorage.shared } ?? true
                 && settings.credentials.map { $0 === URLCredentialStorage.shared } ?? true

@@ -1,7 +1,9 @@
 internal import Causeway
 internal import Foundation
 
-/// The stored settings of a background session, from which `nw transfers` creates a session while the program is not running.
+/// The stored settings of a background session.
+///
+/// While the program is not running, `nw transfers` creates the session from these settings.
 struct SessionRecord: Equatable, Sendable {
     static let name = "session"
 
@@ -13,7 +15,7 @@ struct SessionRecord: Equatable, Sendable {
     /// Whether the stored values describe the session completely. A session's own proxies, cookie storage and
     /// credential storage cannot be stored.
     var isComplete: Bool
-    /// The cache policy, which also determines header fields of the requests.
+    /// The cache policy. It also decides which cache fields the requests contain.
     private var cachePolicy: UInt
     private var timeouts: Timeouts
     private var access: Access
@@ -52,8 +54,8 @@ struct SessionRecord: Equatable, Sendable {
 extension SessionRecord: Codable {
     private enum CodingKeys: CodingKey { case identifier, program, lastIdentifier, isComplete, cachePolicy }
 
-    /// Reads a record. Parts such as `Timeouts` are not nested: their values are in the same dictionary as the other
-    /// values of the record. Values that older records lack are optional.
+    /// Reads the record of a session. Parts such as `Timeouts` are not nested: their values are in the same dictionary
+    /// as the other values. A value that older records lack is optional.
     init(from decoder: any Decoder) throws {
         let values = try decoder.container(keyedBy: CodingKeys.self)
         identifier = try values.decode(String.self, forKey: .identifier)

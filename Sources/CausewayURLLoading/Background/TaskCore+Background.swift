@@ -4,7 +4,7 @@ internal import Foundation
 
 /// Background tasks. They wait in the session's queue and are retried after failures.
 extension TaskCore {
-    /// The maximum number of transaction records that are kept from earlier attempts.
+    /// The maximum number of stored transaction records from earlier attempts.
     private static let maximumRecords = 100
 
     // MARK: Attempts
@@ -23,7 +23,8 @@ extension TaskCore {
         }
     }
 
-    /// - Parameter replacement: The delegate's request, which replaces the original request; `nil` if there is none.
+    /// - Parameter replacement: The request that the delegate has chosen in place of the original one; `nil` if there
+    ///   is none.
     private func attempt(_ replacement: URLRequest?) {
         guard let transfer = plan.transfer, let request = replacement ?? transfer.replacement ?? originalRequest,
             !state.withLock({ $0.life.isOver || $0.outcome.hasEnded })
@@ -42,15 +43,16 @@ extension TaskCore {
         attachBody(to: askingForRest(observed(session.core.favorable(session.core.completed(request)))))
     }
 
-    /// Returns whether the background task will be retried, so that the failure ends only the attempt.
+    /// Returns whether the background task will be retried after this failure. If so, the failure ends only the
+    /// attempt.
     func retries(after failure: LoadFailure) -> Bool {
         guard let transfer = plan.transfer, failure.mayPass else { return false }
         let (isOver, file, received, loader) = state.withLock { state in
             let isOver = state.life.isOver || state.outcome.hasEnded
             return (isOver, state.content.file, state.counts.received, state.load.loader)
         }
-        // After response content of an upload was received, the upload is not retried: a retry would deliver the
-        // content twice.
+        // If the upload has already received response content, do not retry it. A retry would deliver this content
+        // twice.
         guard !isOver, !transfer.isUpload || received == 0 else { return false }
         let upload = (loader as? HTTPLoader)?.upload
         leaveLoader()
@@ -64,8 +66,8 @@ extension TaskCore {
             state.content.file = nil
             state.counts.sent = 0
             state.load.upload = nil
-            // The next attempt begins with the original request, so its redirects are counted from 0. Only the latest
-            // transactions are kept for the metrics, because a task can be retried for days.
+            // The next attempt begins with the original request, so its redirects are counted from 0. For the metrics,
+            // keep only the latest transactions, because a task can be retried for days.
             state.load.redirectCount = 0
             state.load.transactions = Array(state.load.transactions.suffix(Self.maximumRecords))
         }
@@ -75,8 +77,10 @@ extension TaskCore {
         return true
     }
 
-    /// Handles an expired timeout. The idle timeout of a background transfer ends only the attempt. All other timeouts
-    /// end the task.
+    /// Handles a timeout that has expired.
+    ///
+    /// If only the idle timeout of a background transfer has expired, the attempt ends. In all other cases, the task
+    /// ends.
     func timedOut(at now: Duration) {
         let isOnlyIdle = state.withLock { state in
             guard plan.transfer != nil, state.clock.resourceDeadline.map({ $0 > now }) ?? true else { return false }
@@ -96,7 +100,7 @@ extension TaskCore {
         return status == 401 || status == 407
     }
 
-    /// Stores the upload's state after the server has created an upload resource.
+    /// Stores the state of a resumable upload, after the server has created an upload resource.
     func noteUpload() {
         guard let transfer = plan.transfer, transfer.isUpload, let originalRequest,
             let upload = state.withLock({ $0.load.loader as? HTTPLoader })?.upload
@@ -104,7 +108,7 @@ extension TaskCore {
         transfer.note(upload, of: originalRequest, plan.source)
     }
 
-    /// Creates the file for the current response's content.
+    /// Creates the file that stores the content of the current response.
     func newFile(of transfer: BackgroundTransfer) throws(LoadFailure) -> FileSink {
         let (response, current) = state.withLock { state in
             state.counts.received = 0
@@ -115,7 +119,7 @@ extension TaskCore {
 
     // MARK: Results
 
-    /// Records that the content is complete. If that fails, fails the task and returns `false`.
+    /// Records that the transfer's content is complete. On an error, ends the task with this error and returns `false`.
     func storeResult(_ transfer: BackgroundTransfer) -> Bool {
         do throws(LoadFailure) {
             try transfer.finished(state.withLock { $0.content.response })
@@ -126,13 +130,14 @@ extension TaskCore {
         }
     }
 
-    /// Removes a failed task's file. `nw transfers` leaves the file to the program.
+    /// Removes the file of a failed task. In a process of `nw transfers`, the file stays, because the program still
+    /// needs it.
     func abandon(_ file: FileSink?) {
         guard let file else { return }
         if plan.transfer?.keepsResults == true { try? file.close() } else { file.remove() }
     }
 
-    /// Delivers a stored result that another process has completed.
+    /// Delivers a result that another process has completed and stored.
     func deliverStored(_ transfer: BackgroundTransfer) {
         let record = transfer.record
         let response = record.response.flatMap { HTTPURLResponse.restored($0) }
@@ -190,7 +195,7 @@ extension TaskCore {
 }
 
 extension LoadFailure {
-    /// Whether another attempt can succeed without a change by the program.
+    /// Whether another attempt can succeed although the program changes nothing.
     fileprivate var mayPass: Bool {
         switch cause {
         case .timedOut, .hostNotFound, .connectionRefused, .connectionLost, .notConnected: true

@@ -14,8 +14,10 @@ final class TransferAgent: Sendable {
     static let arguments = ["transfers", "run", "--until-idle"]
     /// The file name of the agent's lock.
     static let lockName = "agent.lock"
-    /// The minimum time between two starts. A process that was just started does not hold the lock yet, and a process
-    /// that fails must not be restarted in a loop.
+    /// The minimum time between two starts of the agent process.
+    ///
+    /// A process that was just started does not hold the lock yet. A process that fails must not be restarted in a fast
+    /// loop.
     private static let minimumInterval = Duration.seconds(10)
 
     static let shared = TransferAgent()

@@ -4,11 +4,11 @@ internal import Foundation
 
 /// The stored state of a background task: a line with a checksum, followed by a property list.
 struct TransferRecord: Codable, Sendable {
-    /// The task values that the program can change.
+    /// The values that a program can change in a background task.
     struct Options: Codable, Equatable, Sendable {
         var priority: Float = 0.5
         var description: String?
-        /// The earliest time at which the task may start, in seconds since 1970.
+        /// The earliest time at which the program permits the task to start, in seconds since 1970.
         var earliestBegin: Double?
         var clientExpectsToSend: Int64 = -1
         var clientExpectsToReceive: Int64 = -1
@@ -27,14 +27,14 @@ struct TransferRecord: Codable, Sendable {
 
     /// The state of the stored response content.
     struct Content: Codable, Sendable {
-        /// The `If-Range` value for requesting the rest of the content; `nil` if the rest cannot be requested
+        /// The `If-Range` value for a request for the rest of the content; `nil` if the rest cannot be requested
         /// separately.
         var validator: String?
         /// The total content length; `nil` if it is unknown.
         var total: Int64?
         /// The number of content bytes that are certainly on disk.
         var durable: Int64 = 0
-        /// Identifies the boot of the system in which the content file was written; `nil` if it is unknown.
+        /// Identifies the system boot during which the content file was written. `nil` if it is unknown.
         var boot: String?
         /// Whether an upload's response was too long to store, or could not be stored.
         var isCut = false
@@ -47,7 +47,7 @@ struct TransferRecord: Codable, Sendable {
     var request: ArchivedRequest
     /// The uploaded file; `nil` for a download.
     var uploadPath: String?
-    /// Resume data for an upload whose server has created a resource.
+    /// Resume data for an upload. It exists if the server has created a resource for the upload.
     var uploadState: Data?
     var content = Content()
     var options = Options()

@@ -7,7 +7,7 @@ internal import Foundation
 /// Only the user can access the directory. Records are replaced atomically, so a killed process leaves the old or the
 /// new record.
 final class TransferStore: Sendable {
-    /// The session's locks, see ``BackgroundSession``.
+    /// The lock files of the session; see ``BackgroundSession``.
     enum Lock: String {
         case owner = "owner.lock"
         case activity = "activity.lock"
@@ -113,8 +113,7 @@ final class TransferStore: Sendable {
     @discardableResult
     func write(_ record: TransferRecord) -> Bool {
         guard let content = record.encoded else { return false }
-        // The record is synchronized to disk, because a power failure could otherwise damage it, and the task would be
-        // lost.
+        // Write the record through to the disk. Otherwise a power failure could damage it, and the task would be lost.
         return directory.replace(Self.name(record.identifier), with: [content], isSynchronized: true)
     }
 
@@ -130,8 +129,8 @@ final class TransferStore: Sendable {
         let entries = directory.list() ?? []
         directory.removeAbandoned(entries)
         for entry in entries where entry.name.hasPrefix("content-") {
-            // A task may have been added after the directory was listed. So its record is looked up again: a task's
-            // record is always written before its content.
+            // A task may have been added since the directory was listed. Its record is always written before its
+            // content. So check again whether the record exists.
             if isMissing("task-" + entry.name.dropFirst(8)) { directory.remove(entry.name) }
         }
     }

@@ -3,13 +3,13 @@ internal import CausewaySystem
 package import Foundation
 
 extension URLSession {
-    /// Creates a session whose tasks are stored in a directory.
+    /// Creates a session that stores its tasks in a directory.
     ///
     /// - Parameters:
     ///   - configuration: A configuration for background transfers.
-    ///   - delegate: The delegate.
-    ///   - queue: The delegate queue; `nil` creates a serial queue.
-    ///   - directory: The directory, which must not be accessible to others. It is created if needed.
+    ///   - delegate: The session's delegate.
+    ///   - queue: The queue for delegate calls. If `nil`, the session creates a serial queue.
+    ///   - directory: The directory. Other users must have no access to it. The session creates it if needed.
     package convenience init(
         configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
         delegateQueue queue: OperationQueue? = nil, transfersIn directory: String
@@ -19,8 +19,8 @@ extension URLSession {
         self.init(core: SessionCore(settings, delegate: delegate, queue: queue, background: place))
     }
 
-    /// The reason why no background task can run: another session uses the identifier, or the directory cannot be used.
-    /// Otherwise `nil`.
+    /// The reason why no background task can run; `nil` if tasks can run. Either another session uses the identifier,
+    /// or the directory cannot be used.
     package var transferObstacle: URLError.Code? {
         switch core.background {
         case .unusable: .cannotCreateFile
@@ -63,7 +63,8 @@ extension URLSession {
 }
 
 extension SessionCore {
-    /// Traps if background sessions do not support a task. Stores a task that outlives the process.
+    /// Prepares the plan of a new task. Traps if background sessions do not permit such a task. If the session's tasks
+    /// outlive the process, this method stores the task.
     func planned(_ plan: TaskPlan, _ identifier: Int, _ request: URLRequest?) -> TaskPlan {
         Self.check(plan)
         switch background {
@@ -81,8 +82,8 @@ extension SessionCore {
         if let session = background.session { session.afterRestoring(body) } else { body() }
     }
 
-    /// Returns a request that uses no expensive or constrained networks, if the session is discretionary. Otherwise
-    /// returns the request unchanged.
+    /// Returns the request in the form in which the session may send it. If the session is discretionary, the request
+    /// may not use expensive or constrained networks. Otherwise the request is unchanged.
     func favorable(_ request: URLRequest) -> URLRequest {
         guard settings.access.isDiscretionary else { return request }
         var request = request
@@ -90,8 +91,9 @@ extension SessionCore {
         return request
     }
 
-    /// Traps if the task has a completion handler, or content that is not in a file: neither exists after the process
-    /// has ended. Apple's platforms throw an exception instead.
+    /// Traps if the task has a completion handler, or if its content is not in a file.
+    ///
+    /// Handlers and content in memory are lost when the process ends. Apple's platforms throw an exception instead.
     private static func check(_ plan: TaskPlan) {
         guard plan.failure == nil else { return }
         switch plan.outlet {

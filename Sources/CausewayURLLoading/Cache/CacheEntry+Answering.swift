@@ -6,13 +6,13 @@ internal import Foundation
 enum CacheUse: Sendable {
     /// The request follows the rules of HTTP.
     case byProtocol
-    /// A stored response of any age is used. If there is none, the network is used.
+    /// A stored response of any age is used. If none is stored, the request is sent to the server.
     case anyAge
     /// A stored response of any age is used. The network is never used.
     case onlyStored
     /// A stored response is used after the server has validated it.
     case validating
-    /// Stored responses are not used.
+    /// The cache policy forbids the use of stored responses.
     case none
 
     init(_ policy: NSURLRequest.CachePolicy) {
@@ -26,13 +26,13 @@ enum CacheUse: Sendable {
     }
 }
 
-/// A request's cache lookup.
+/// The values that one request's cache lookup uses.
 final class CacheQuestion: Sendable {
     let method: String
-    /// The header fields as they will be sent.
+    /// The header fields of the request, as they will be sent to the server.
     let fields: FieldSection
     let use: CacheUse
-    /// The time of the lookup in seconds since 1970.
+    /// The time at which the cache is searched, in seconds since 1970.
     let now: Int
     /// The key for stored responses; `nil` if the request has none.
     let key: MemoryCache.Key?
@@ -45,7 +45,7 @@ final class CacheQuestion: Sendable {
         self.key = key
     }
 
-    /// Decides which stored entry, if any, answers the request.
+    /// Decides how the cache answers the request, and selects the stored entry to use, if any.
     func decide(_ entries: [CacheEntry]) -> (CachePolicy.Decision, CacheEntry?) {
         guard let entry = CacheEntry.selected(from: entries, for: fields) else {
             return (use.isLocal ? .refuse : CachePolicy.decideWithoutResponse(fields), nil)
@@ -61,8 +61,8 @@ final class CacheQuestion: Sendable {
         return needsAnswer && answer(from: entry) == nil ? (.forward, nil) : (decision, entry)
     }
 
-    /// Returns an entry's response in the form that this request needs: without content for HEAD, with part of the
-    /// content for a range request. Returns `nil` if the entry cannot answer the request.
+    /// Returns an entry's response in the form that this request needs. A HEAD request needs no content, and a range
+    /// request needs a part of the content. Returns `nil` if the entry cannot answer the request.
     func answer(from entry: CacheEntry) -> CachedURLResponse? {
         let cached = entry.response
         if method == "HEAD" {
@@ -84,20 +84,21 @@ final class CacheQuestion: Sendable {
 }
 
 extension CacheUse {
-    /// Whether the network is forbidden.
+    /// Whether the request must not use the network.
     var isLocal: Bool { if case .onlyStored = self { true } else { false } }
 
     /// Whether the server must validate a stored response before each use.
     var mustValidate: Bool { if case .validating = self { true } else { false } }
 
-    /// Whether stored responses are not used.
+    /// Whether the request must not use stored responses.
     var isNone: Bool { if case .none = self { true } else { false } }
 }
 
 extension CacheEntry {
-    /// Selects the entry for a request with these fields.
+    /// Selects the cache entry that answers a request with these fields.
     static func selected(from entries: [CacheEntry], for fields: FieldSection, isLenient: Bool = false) -> CacheEntry? {
-        // A shortcut, because nearly all URLs have only one stored entry.
+        // Handle a single entry first, because nearly all URLs have only one. This is faster than the general code
+        // below.
         if entries.count == 1, let head = entries[0].head {
             return head.answers(fields, isLenient: isLenient) ? entries[0] : nil
         }
@@ -108,18 +109,20 @@ extension CacheEntry {
         return StoredResponse.index(in: heads, for: fields, isLenient: isLenient).map { entries[$0] }
     }
 
-    /// Whether this entry replaces the other entry.
+    /// Returns whether a response in this entry takes the place of the response in `other` in the cache.
     func replaces(_ other: CacheEntry) -> Bool {
         guard let head, let otherHead = other.head else { return true }
         return head.replaces(otherHead)
     }
 
-    /// The maximum number of stored responses for one URL. Their requests differ in fields that `Vary` lists.
+    /// The maximum number of stored responses for one URL. A URL has several responses if their requests differ in a
+    /// field that `Vary` lists.
     static let maximumVariants = 4
 
-    /// Returns the URL's entries after this entry has been stored.
+    /// Returns the URL's entries after this entry was added.
     func added(to entries: [CacheEntry]) -> [CacheEntry] {
-        // A complete response answers every request for the URL if it does not depend on request header fields.
+        // If a complete response does not depend on request header fields, it answers every request for the URL. It
+        // then replaces all other entries.
         if let head, head.selecting.isEmpty, head.part == nil { return [self] }
         var result = entries.filter { !replaces($0) }
         while result.count >= Self.maximumVariants {

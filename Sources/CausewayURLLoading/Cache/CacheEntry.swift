@@ -11,7 +11,7 @@ final class CacheEntry: Sendable {
     let head: StoredResponse?
     let stored: Date
 
-    /// Whether the content is a part of a representation.
+    /// Whether the stored content is only a part of the representation.
     var isPartial: Bool { head?.part != nil }
 
     init(response: CachedURLResponse, head: StoredResponse?, stored: Date) {
@@ -20,8 +20,8 @@ final class CacheEntry: Sendable {
         self.stored = stored
     }
 
-    /// Creates an entry from a response and the request to which it belongs. Returns `nil` for a partial response if it
-    /// is unknown which part of the content it contains.
+    /// Creates an entry from a response and the request that it answers. Returns `nil` for a partial response if its
+    /// position in the content is unknown.
     init?(_ cached: CachedURLResponse, exchange: CacheExchange, at now: Date) {
         stored = now
         guard let http = cached.response as? HTTPURLResponse else {
@@ -51,8 +51,8 @@ final class CacheEntry: Sendable {
         return CacheEntry(response: Self.response(response, http, head.usableFields), head: head, stored: now)
     }
 
-    /// Returns a partial entry combined with the content of older partial entries for its URL (RFC 9111 §3.4). Other
-    /// entries are returned unchanged.
+    /// Combines a partial entry with the content of older partial entries for its URL (RFC 9111 §3.4). Returns other
+    /// entries unchanged.
     ///
     /// - Parameters:
     ///   - older: The URL's entries.
@@ -89,7 +89,7 @@ final class CacheExchange: Sendable {
     let fields: FieldSection
     let requestTime: Int
     let responseTime: Int
-    /// The cache key under which the response is stored; `nil` to derive the key from the request.
+    /// The key under which the cache stores the response. `nil` if the cache must derive the key from the request.
     let key: MemoryCache.Key?
 
     init(fields: FieldSection, requestTime: Int, responseTime: Int, key: MemoryCache.Key? = nil) {

@@ -77,7 +77,7 @@ public import Foundation
     /// Application-defined values that are stored with the response.
     open var userInfo: [AnyHashable: Any]? { stored.userInfo }
 
-    /// Where the response may be stored.
+    /// Whether the response may be stored on disk, only in memory, or not at all.
     open var storagePolicy: URLCache.StoragePolicy { stored.policy }
 
     /// Returns whether response, content and storage policy are equal.

@@ -18,7 +18,7 @@ extension DiskCache {
         change { $0.store(entry, for: key) }
     }
 
-    /// Schedules the removal of a key's files. From now on, lookups ignore these files.
+    /// Removes the files for one cache key later, on the writing queue. From now on, lookups do not find these files.
     func remove(_ key: MemoryCache.Key) {
         guard !isOff else { return }
         change { $0.remove(key) }
@@ -83,15 +83,17 @@ extension DiskCache {
         }
     }
 
-    /// Returns a partial entry combined with the parts of the same content that are stored in files. Memory may not
-    /// contain these parts.
+    /// Returns a partial entry, combined with the parts of the same content that are stored in files. The memory cache
+    /// may not contain these parts.
     private func combined(_ entry: CacheEntry, _ key: MemoryCache.Key, _ hash: UInt64) -> CacheEntry {
         let stored = (0..<CacheEntry.maximumVariants).compactMap { storedEntry(hash, $0, key) }
         return entry.combined(with: stored, limit: capacity / 20)
     }
 
-    /// Returns the slot, which is the number in the file name, for an entry. This is the slot of an entry that it
-    /// replaces, otherwise a free slot, otherwise the slot of the oldest entry.
+    /// Returns the slot for an entry. The slot is the number in the file name.
+    ///
+    /// If the entry replaces another entry, this is that entry's slot. Otherwise it is a free slot, or the slot of the
+    /// oldest entry if no slot is free.
     private func slot(for entry: CacheEntry, _ key: MemoryCache.Key, _ hash: UInt64) -> Int {
         var oldest = (slot: 0, stored: Date.distantFuture)
         var free: Int?
@@ -120,10 +122,12 @@ extension DiskCache {
         let names = state.withLock { state in state.index?.evict(to: state.capacity) ?? [] }
         for name in names { directory.remove(name) }
         let changed = directory.changed
-        // The removals also change the directory's modification time. The index already reflects the removals, so it
-        // need not be read again because of this new time. If another process changes the directory at the same moment,
-        // its change is noticed only with its next change. If no earlier modification time is known, the index must
-        // still be read.
+        // The removal of files has changed the modification time of the directory. The index already reflects the
+        // removals. So store the new time, to avoid another read of the directory.
+        //
+        // If another process changes the directory at the same moment, this process notices that change only together
+        // with the next change. If no earlier modification time is known, keep it unknown: the directory must still be
+        // read.
         state.withLock { state in if state.lastChange != nil { state.lastChange = changed } }
     }
 
@@ -145,8 +149,7 @@ extension DiskCache {
         get { state.withLock { $0.capacity } }
         set {
             state.withLock { $0.capacity = max(0, newValue) }
-            // If the directory was not opened yet, do not open it only to evict files. They are evicted when it is
-            // opened.
+            // If the directory is not open yet, do nothing now. Files are evicted when it is opened.
             guard state.withLock({ $0.directory != nil }) else { return }
             writing.sync { if let directory = openedDirectory() { evict(directory) } }
         }
@@ -161,7 +164,8 @@ extension DiskCache {
         }
     }
 
-    /// Removes the files written after a date, or all files if `date` is `nil`. Returns after they are removed.
+    /// Removes the files that were written after `date`, or all files if `date` is `nil`. Returns after they are
+    /// removed.
     func removeAll(since date: Date?) {
         guard !isOff else { return }
         writing.sync {
@@ -174,7 +178,7 @@ extension DiskCache {
                 state.withLock { state in state.index?.remove(hash, slot) }
             }
             guard date == nil else { return }
-            // If the directory cannot be listed now, at least the files in the index are removed.
+            // In case the directory could not be listed, remove at least the files in the index.
             for name in state.withLock({ $0.index?.evict(to: 0) ?? [] }) { directory.remove(name) }
         }
     }

@@ -2,14 +2,16 @@ internal import CausewaySystem
 internal import Dispatch
 internal import Foundation
 
-/// A cache's files, in their own directory. Other processes can use the same directory.
+/// The files of a cache, in a directory of their own. Other processes can use the same directory.
 ///
-/// Writes happen on a queue, and only the latest of several pending changes to a key is written. A file is replaced
-/// atomically and checked when it is read, so a process that ends at any moment leaves the old or the new response.
+/// Writes happen on a queue. If several changes to a key are pending, only the latest one is written. A file is
+/// replaced atomically, and is checked when it is read. So a process that ends at any moment leaves either the old or
+/// the new response.
 final class DiskCache: Sendable {
     struct State: Sendable {
         var capacity: Int
-        /// The directory. The outer `nil` means that it was not opened yet, the inner `nil` that opening failed so far.
+        /// The directory of the cache. The outer `nil` means that the cache has not tried to open it. The inner `nil`
+        /// means that all tries have failed.
         var directory: PrivateDirectory??
         /// The index of the files; `nil` before the directory is first read.
         var index: DiskIndex?
@@ -21,7 +23,8 @@ final class DiskCache: Sendable {
         var lastChange: Int64?
     }
 
-    /// The minimum time between two flushes. Within this time, several changes to the same key are combined.
+    /// The minimum time between two writes of pending changes. Several changes to the same key within this time become
+    /// one change.
     static let flushInterval = Duration.milliseconds(50)
     /// The interval at which the directory is checked for files from other processes.
     private static let comparisonInterval = Duration.seconds(5)
@@ -39,7 +42,7 @@ final class DiskCache: Sendable {
 
     // MARK: Lookups
 
-    /// Whether a key has no file, as far as this process knows.
+    /// Whether the cache has no file for a key, as far as this process knows.
     func isKnownToLack(_ key: MemoryCache.Key) -> Bool {
         let (isAbsent, mustCompare) = state.withLock { state -> (Bool, Bool) in
             guard state.capacity > 0 else { return (true, false) }
@@ -96,7 +99,7 @@ final class DiskCache: Sendable {
     ) -> CacheEntry? {
         let name = DiskIndex.name(hash, slot)
         guard let (file, changed) = directory.read(name, limit: limit) else {
-            // If the file still exists, it stays in the index. The read can have failed for another reason, for example
+            // If the file still exists, keep it in the index. The read may have failed for another reason, for example
             // because no descriptor is free.
             if directory.lacks(name) { state.withLock { state in state.index?.remove(hash, slot) } }
             return nil
@@ -104,7 +107,8 @@ final class DiskCache: Sendable {
         let date = Date(timeIntervalSince1970: Double(changed) / 1e9)
         if let entry = DiskFile.entry(file, for: key, changed: date) { return entry }
         writing.async { [self] in
-            // The file may have been replaced since it was read.
+            // Another thread may have replaced the file after it was read. So read the file again, and remove it only
+            // if it is unchanged.
             guard let (again, _) = directory.read(name, limit: limit), again == file else { return }
             directory.remove(name)
             state.withLock { state in state.index?.remove(hash, slot) }
@@ -114,7 +118,8 @@ final class DiskCache: Sendable {
 
     // MARK: The directory
 
-    /// Returns the directory, and opens it at the first call; `nil` if the directory could not be used so far.
+    /// Returns the cache's directory, and opens it at the first call. Returns `nil` if the directory could not be used
+    /// so far.
     func openedDirectory() -> PrivateDirectory? {
         if let known = state.withLock({ $0.directory }) { return known }
         return adopt(PrivateDirectory(location), replacing: nil)
@@ -135,8 +140,9 @@ final class DiskCache: Sendable {
 
     private var location: String { path + "/URLCache-1" }
 
-    /// Makes the cache use a newly opened directory, and reads its index. If another call has replaced `old` meanwhile,
-    /// returns the cache's current directory instead.
+    /// Makes the cache use a newly opened directory, and reads the directory's index.
+    ///
+    /// If another call has already replaced `old`, returns the cache's current directory instead.
     private func adopt(_ opened: PrivateDirectory?, replacing old: PrivateDirectory?) -> PrivateDirectory? {
         // The directory's modification time is read before its files are listed. So a change after the listing gives
         // the directory another modification time, and the next comparison notices it.

@@ -1,24 +1,25 @@
 internal import Foundation
 
-/// A disk cache's pending changes, limited in size. Responses that a slow disk cannot store in time are dropped.
+/// Changes that a disk cache must still write. Their total size is limited. If the disk is too slow, responses are
+/// dropped.
 struct DiskChanges: Sendable {
-    /// A change to one key's files.
+    /// A change to the cache files for one key.
     struct Change: Sendable {
-        /// Whether the key's files are removed before the entries are written.
+        /// Whether to remove the existing files of the key before `entries` are written.
         var removesFiles: Bool
         var entries: [CacheEntry]
 
         fileprivate var cost: Int { entries.reduce(0) { $0 + $1.cost } }
 
-        /// Whether both values are the same change. They differ if an entry was added or replaced after one of them was
-        /// copied.
+        /// Returns whether two copies of a change are still the same. They differ if an entry was added or replaced
+        /// since one of them was copied.
         fileprivate func isSame(as other: Change) -> Bool {
             removesFiles == other.removesFiles && entries.count == other.entries.count
                 && zip(entries, other.entries).allSatisfy { $0.response === $1.response && $0.stored == $1.stored }
         }
     }
 
-    /// The maximum total size of pending changes in bytes, unless there is only one.
+    /// The maximum total size of all pending changes in bytes. A single pending change may be larger.
     static let limit = 16 << 20
 
     private var changes: [MemoryCache.Key: Change] = [:]
@@ -29,7 +30,7 @@ struct DiskChanges: Sendable {
 
     subscript(key: MemoryCache.Key) -> Change? { changes[key] }
 
-    /// Records that an entry is to be stored.
+    /// Records that a cache entry must be written to disk.
     mutating func store(_ entry: CacheEntry, for key: MemoryCache.Key) {
         let old = changes[key]
         let new = Change(removesFiles: old?.removesFiles ?? false, entries: entry.added(to: old?.entries ?? []))
@@ -38,10 +39,10 @@ struct DiskChanges: Sendable {
         set(new, for: key)
     }
 
-    /// Records that a key's files are to be removed.
+    /// Records that the files of a key must be removed.
     mutating func remove(_ key: MemoryCache.Key) { set(Change(removesFiles: true, entries: []), for: key) }
 
-    /// Drops a written change. A newer change to the same key stays.
+    /// Forgets a change after it was written. A newer change to the same key stays.
     mutating func wrote(_ change: Change, for key: MemoryCache.Key) {
         if changes[key]?.isSame(as: change) == true { set(nil, for: key) }
     }

@@ -5,7 +5,7 @@ internal import Foundation
 
 /// The file format for stored responses.
 enum DiskFile {
-    /// The names of the fields that describe a non-HTTP response in a file.
+    /// The names of the fields that a cache file contains for a response that is not an HTTP response.
     private enum Name {
         static let mediaType = "media-type"
         static let length = "length"

@@ -1,7 +1,7 @@
 internal import CausewaySystem
 internal import CausewayWire
 
-/// An in-memory index of a disk cache's files, so that a lookup without a stored response needs no system call.
+/// An in-memory index of a disk cache's files. With the index, a lookup without a stored response needs no system call.
 ///
 /// A file name consists of the key's hash value and a slot number. Responses to one URL have different slots if their
 /// requests differ in fields that `Vary` lists.
@@ -12,7 +12,8 @@ struct DiskIndex: Sendable {
         var lastUse: Int
     }
 
-    /// The largest size that is counted for a file, so that the sum cannot overflow: a sparse file can have any size.
+    /// The largest size that is counted for a file. A sparse file can have any size, and without this limit the sum
+    /// could overflow.
     private static let maximumSize = 1 << 40
 
     private var slots: [UInt64: [Int: Record]] = [:]

@@ -5,9 +5,9 @@ internal import Foundation
 struct MemoryCache: Sendable {
     /// The cache key of a response: the method and the URL without its fragment (RFC 9111 §4).
     struct Key: Hashable, Sendable {
-        /// The method, a space and the URL.
+        /// The text of the key: the method, a space and the URL.
         let text: String
-        /// Computed once, because a request looks up its key several times.
+        /// The hash value. It is stored because a request looks up its key several times.
         private let hash: Int
 
         /// Creates a request's key. Returns `nil` if the request has no URL.
@@ -33,11 +33,12 @@ struct MemoryCache: Sendable {
         var lastUse: Int
     }
 
-    /// The fixed cost of an entry in bytes, in addition to its content and header fields, so that empty responses also have a cost.
+    /// The fixed cost of an entry in bytes. It is added to the cost of the content and the header fields, so that empty
+    /// responses also have a cost.
     static let overhead = 64
 
     private var slots: [Key: Slot] = [:]
-    /// The uses of keys, in order. A use is outdated if its key was used again later.
+    /// The uses of keys, in order. An entry is outdated if its key was used again later.
     private var uses: [(key: Key, use: Int)] = []
     private var oldest = 0
     private var useCount = 0
@@ -81,10 +82,10 @@ struct MemoryCache: Sendable {
         evict()
     }
 
-    /// Replaces a URL's stored entries by one entry that answers every request to the URL.
+    /// Replaces all stored entries of a URL by one entry. This entry answers every request to the URL.
     ///
-    /// Returns `false` without a change if the entry answers only some requests or exceeds the capacity, or if the URL
-    /// has no stored entries.
+    /// Returns `false` and changes nothing in three cases: the entry answers only some requests, the entry is larger
+    /// than the capacity, or the URL has no stored entries.
     private mutating func replaceOnly(_ key: Key, by entry: CacheEntry) -> Bool {
         let cost = entry.cost
         guard let head = entry.head, head.selecting.isEmpty, head.part == nil, cost <= capacity,
@@ -129,7 +130,7 @@ struct MemoryCache: Sendable {
     private mutating func noteUse(of key: Key, at place: Dictionary<Key, Slot>.Index) {
         useCount += 1
         slots.values[place].lastUse = useCount
-        // Programs often load one URL repeatedly, so consecutive uses of a key share one element of `uses`.
+        // Programs often load one URL repeatedly. So consecutive uses of the same key share one element of `uses`.
         guard oldest == uses.count || uses[uses.count - 1].key != key else {
             return uses[uses.count - 1].use = useCount
         }

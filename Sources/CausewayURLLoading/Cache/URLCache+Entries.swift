@@ -3,11 +3,12 @@ internal import CausewayWire
 internal import Foundation
 
 extension URLCache {
-    /// Whether this object is a plain ``URLCache``. If it belongs to a program's subclass, the public methods must be
-    /// called, because the subclass can override them.
+    /// Whether this object is exactly a ``URLCache``.
+    ///
+    /// An object of a program's subclass may override the public methods, so these must be called for it.
     var isPlain: Bool { type(of: self) == URLCache.self }
 
-    /// Returns a request's header fields with those that a session adds to every request.
+    /// Returns a request's header fields, together with the fields that a session adds to every request.
     static func fields(of request: URLRequest) -> FieldSection {
         var fields = request.values.unfoldedFields
         DefaultFields.addMissing(to: &fields, isSecure: request.url?.scheme?.lowercased() == "https")
@@ -54,8 +55,8 @@ extension URLCache {
         store(entry, for: key)
     }
 
-    /// Stores an entry. A partial entry is first combined with the partial entries that the memory cache has for its
-    /// URL.
+    /// Stores an entry in the cache. If the entry is partial, it is first combined with the partial entries for the
+    /// same URL in the memory cache.
     func store(_ entry: CacheEntry, for key: MemoryCache.Key) {
         let limit = entry.isPartial ? maximumContentSize : 0
         let entry = memory.withLock { memory in

@@ -25,7 +25,7 @@ public import Foundation
     private static let current = LockedValue<URLCache?>(nil)
     let memory: LockedValue<MemoryCache>
     let disk: DiskCache
-    /// The keys whose stale responses are in use while a request validates them.
+    /// The keys whose stale responses are in use. At the same time, a request validates each of these responses.
     let validations = LockedValue<Set<MemoryCache.Key>>([])
 
     /// The shared cache of the process. Its initial capacity is 4 MiB in memory and 20 MiB on disk.

@@ -21,7 +21,7 @@ struct ProxyDictionary {
             enable: kCFNetworkProxiesSOCKSEnable, host: kCFNetworkProxiesSOCKSProxy, port: kCFNetworkProxiesSOCKSPort)
     }
 
-    /// The keys of which a dictionary must contain at least one, unless it is empty. If it contains none of them, a key
+    /// The known keys. A dictionary must contain at least one of them, unless it is empty. If it contains none, a key
     /// is probably misspelled.
     private static let known = [
         kCFNetworkProxiesHTTPEnable, kCFNetworkProxiesHTTPProxy, kCFNetworkProxiesHTTPPort,
@@ -51,7 +51,8 @@ struct ProxyDictionary {
         if let typed = try typedProxy() { proxies.append(typed) }
         let keys = scheme == "https" ? Keys.https : .http
         if try isNamed(keys) { proxies.append(ProxyConfiguration(httpCONNECTProxy: try endpoint(keys))) }
-        // If `kCFProxyTypeKey` is `kCFProxyTypeSOCKS`, `typedProxy()` has already added the SOCKS proxy.
+        // If `kCFProxyTypeKey` is `kCFProxyTypeSOCKS`, the call of `typedProxy()` above has already added the SOCKS
+        // proxy.
         if values.text(kCFProxyTypeKey) != kCFProxyTypeSOCKS, try isNamed(.socks) {
             proxies.append(try values.socksProxy(at: try endpoint(.socks)))
         }
@@ -113,7 +114,7 @@ struct ProxyDictionary {
         return try ProxyConfiguration(automaticConfiguration: url)
     }
 
-    /// Returns whether a proxy is enabled, or has a host or port and no enabling key.
+    /// Returns whether a proxy is enabled. Without an enabling key, a proxy with a host or a port is enabled.
     private func isNamed(_ keys: Keys) throws(NWError) -> Bool {
         try values.flag(keys.enable) ?? values.contains(anyOf: [keys.host, keys.port])
     }

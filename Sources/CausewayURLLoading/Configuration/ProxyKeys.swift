@@ -43,8 +43,8 @@ public let kCFProxyUsernameKey = "kCFProxyUsernameKey"
 /// The password for a proxy.
 public let kCFProxyPasswordKey = "kCFProxyPasswordKey"
 
-// Keys for one proxy, in dictionaries from `CFNetworkCopyProxiesForURL`. If `connectionProxyDictionary` contains such
-// keys, the proxy that they describe is used for all schemes.
+// Keys for one proxy. They occur in dictionaries from `CFNetworkCopyProxiesForURL`. If `connectionProxyDictionary`
+// contains them, their proxy is used for all schemes.
 
 /// The type of a proxy, such as ``kCFProxyTypeSOCKS``.
 public let kCFProxyTypeKey = "kCFProxyTypeKey"
@@ -65,7 +65,7 @@ public let kCFProxyTypeHTTP = "kCFProxyTypeHTTP"
 public let kCFProxyTypeHTTPS = "kCFProxyTypeHTTPS"
 /// A SOCKS 5 proxy.
 public let kCFProxyTypeSOCKS = "kCFProxyTypeSOCKS"
-/// An FTP proxy. With it, loads fail.
+/// An FTP proxy. Loads through an FTP proxy fail.
 public let kCFProxyTypeFTP = "kCFProxyTypeFTP"
 /// A PAC script at a URL.
 public let kCFProxyTypeAutoConfigurationURL = "kCFProxyTypeAutoConfigurationURL"

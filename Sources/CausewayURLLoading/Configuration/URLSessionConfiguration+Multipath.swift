@@ -5,11 +5,11 @@ extension URLSessionConfiguration {
     public enum MultipathServiceType: Int, Sendable {
         /// Multipath TCP is not used.
         case none = 0
-        /// A second path is used if the first path fails.
+        /// If the first path fails, the connection uses a second path.
         case handover = 1
         /// The path with the lowest delay is used.
         case interactive = 2
-        /// All paths are used together.
+        /// The connection uses all paths together.
         case aggregate = 3
     }
 }

@@ -150,8 +150,10 @@ public import Foundation
         set { settings.access.waitsForConnectivity = newValue }
     }
 
-    /// Whether background transfers wait for a network that is neither expensive nor constrained, and up to an hour for a low system load.
-    /// The default is `false`.
+    /// Whether the system may delay background transfers. The default is `false`.
+    ///
+    /// If `true`, a transfer waits for a network that is neither expensive nor constrained. It also waits until the
+    /// system load is low, but at most an hour.
     ///
     /// Counterpart: macOS 10.10, iOS 7.
     open var isDiscretionary: Bool {
@@ -215,8 +217,8 @@ public import Foundation
         set { settings.http.usesPipelining = newValue }
     }
 
-    /// Message compression for WebSocket tasks (RFC 7692). With `nil`, which is the default, tasks offer no
-    /// compression. The size limit for received messages applies after decompression.
+    /// The compression of messages in WebSocket tasks (RFC 7692). The default is `nil`: tasks then offer no
+    /// compression. The size limit for received messages applies to the decompressed messages.
     ///
     /// Counterpart: none.
     open var webSocketCompression: URLSessionWebSocketTask.Compression? {

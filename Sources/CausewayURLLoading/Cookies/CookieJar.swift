@@ -2,17 +2,18 @@ internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import Foundation
 
-/// A storage's cookies: a cookie store that implements RFC 6265bis, and the `HTTPCookie` objects that the program receives.
+/// The cookies of one storage: a cookie store that implements RFC 6265bis, and the `HTTPCookie` objects that the
+/// program receives.
 struct CookieJar: Sendable {
-    /// A cookie's identity: a new cookie replaces a stored cookie with an equal key (RFC 6265bis §5.7).
+    /// The identity of a cookie. A new cookie replaces a stored cookie that has an equal key (RFC 6265bis §5.7).
     struct Key: Hashable, Sendable {
         var name: String
         var domain: String
         var path: String
     }
 
-    /// The properties of a request that select its cookies. The request's `Cookie` value is cached under them. The path
-    /// has no query.
+    /// The request properties that select cookies. They are the key under which a request's `Cookie` value is cached.
+    /// The path has no query.
     struct AnswerKey: Hashable, Sendable {
         var isSecure: Bool
         var host: String
@@ -22,7 +23,7 @@ struct CookieJar: Sendable {
     /// A request's cached `Cookie` value; `nil` if there are no cookies for it.
     private struct Answer: Sendable {
         var value: String?
-        /// The cookie store's change count when the `Cookie` value was made.
+        /// The cookie store's number of changes when this `Cookie` value was computed.
         var changeCount: Int
         var end: Duration
     }
@@ -104,8 +105,8 @@ struct CookieJar: Sendable {
         store.cookies(for: context, at: now).compactMap { object(of: $0) }
     }
 
-    /// Returns the cached `Cookie` value. The outer `nil` means that no value is cached, the inner `nil` that there are
-    /// no cookies for the request.
+    /// Returns the cached `Cookie` value. The outer optional is `nil` if no value is cached. The inner optional is
+    /// `nil` if the request has no cookies.
     func answer(for key: AnswerKey, at now: Duration) -> String?? {
         guard let answer = answers[key], answer.changeCount == store.changeCount, now < answer.end,
             now >= answer.end - Self.answerLife
@@ -129,7 +130,7 @@ struct CookieJar: Sendable {
         drop(Self.key(cookie))
     }
 
-    /// Removes cookies created after a time.
+    /// Removes the cookies that were created after the given time.
     mutating func removeAll(since time: Duration) { removeAll { $0.created > time } }
 
     /// Removes cookies whose domain is a public suffix according to a newly loaded list. Returns whether there were any.
@@ -149,8 +150,8 @@ struct CookieJar: Sendable {
         for evicted in store.evicted { drop(Self.key(evicted)) }
         changes?.insert(key)
         objects[key] = outcome == .stored && !store.evicted.contains { Self.key($0) == key } ? cookie : nil
-        // When the store is full, it also removes expired cookies. This code removes the `HTTPCookie` objects of these
-        // cookies.
+        // When the store is full, it also removes expired cookies. Remove the `HTTPCookie` objects of these cookies
+        // here.
         if objects.count > store.count + 256 {
             let kept = Set(store.all.map { Self.key($0) })
             objects = objects.filter { kept.contains($0.key) }
@@ -179,14 +180,14 @@ extension CookieJar {
     }
 
     private mutating func add(_ records: [CookieRecord], at now: Duration) {
-        // The keys of the known cookies come from the store, because `objects` can still contain expired cookies.
+        // Take the keys of the known cookies from the store. `objects` can still contain expired cookies.
         store.removeExpired(at: now)
         var known = Set(store.all.map { Self.key($0) })
         for record in records.sorted(by: { $0.cookie.created < $1.cookie.created }) {
             let key = Self.key(record.cookie)
             guard !known.contains(key), changes?.contains(key) != true else { continue }
             var cookie = record.cookie
-            // If the system clock was set back, the cookie's creation time is in the future. It is then set to the
+            // The cookie's creation time can be in the future if the system clock was set back. In this case, use the
             // current time.
             cookie.created = min(cookie.created, now)
             guard case .stored = store.insert(cookie, at: now) else { continue }
@@ -208,7 +209,7 @@ extension CookieJar {
         return taken
     }
 
-    /// Restores changes whose write failed, so that the next write includes them.
+    /// Puts back changes that could not be written to the file. The next write includes them.
     mutating func restore(_ taken: Changes) { changes?.formUnion(taken.keys) }
 
     /// Applies changes to a file's cookies. Returns at most as many cookies as a store can contain.
@@ -228,8 +229,8 @@ extension CookieJar {
         let unwritten = changes ?? []
         func isGone(_ cookie: Cookie) -> Bool {
             let key = Self.key(cookie)
-            // Some cookies of the program cannot be in the file, because no response could have set them. Their absence
-            // from the file does not mean that they were deleted, so they stay.
+            // The program can store cookies that no response could have set. Such cookies are never in the file. They
+            // were not deleted there, so they stay.
             return cookie.expires != nil && cookie.isWellFormed && !kept.contains(key) && !unwritten.contains(key)
         }
         for cookie in store.all where isGone(cookie) { objects[Self.key(cookie)] = nil }
@@ -250,8 +251,8 @@ extension CookieJar {
             domain: cookie.isHostOnly ? cookie.domain : "." + cookie.domain, path: cookie.path)
     }
 
-    /// Returns a cookie's domain without its leading dot. Returns `nil` if it has no leading dot, because the cookie is
-    /// then for a single host.
+    /// Returns the domain without its leading dot. Returns `nil` if there is no leading dot. Such a cookie applies only
+    /// to a single host.
     private static func withoutDot(_ domain: String) -> String? {
         domain.utf8.first == UInt8(ascii: ".") ? String(Substring(domain.utf8.dropFirst())) : nil
     }

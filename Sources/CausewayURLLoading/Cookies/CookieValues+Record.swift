@@ -14,7 +14,7 @@ extension CookieValues {
         return notes
     }
 
-    /// Creates cookie values from a file record.
+    /// Creates the values of a cookie from its record in the cookie file.
     init(_ record: CookieRecord) {
         let cookie = record.cookie
         name = String(decoding: cookie.name, as: UTF8.self)

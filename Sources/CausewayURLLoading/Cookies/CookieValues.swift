@@ -55,8 +55,8 @@ struct CookieValues: Hashable, Sendable {
     }
 
     private mutating func readEnd(_ properties: [HTTPCookiePropertyKey: Any], now: Date) {
-        // A negative maximum age is valid and removes the cookie (RFC 6265bis §5.6.2). A maximum age with a plus sign
-        // is not valid.
+        // A negative maximum age is valid, and it removes the cookie (RFC 6265bis §5.6.2). A maximum age that begins
+        // with a plus sign is invalid.
         let age = Self.text(properties[.maximumAge]).flatMap { $0.utf8.first == UInt8(ascii: "+") ? nil : Int($0) }
         let date = (properties[.expires] as? Date) ?? Self.text(properties[.expires]).flatMap { Self.date($0) }
         if Self.text(properties[.discard])?.uppercased() == "TRUE" {
@@ -89,8 +89,8 @@ struct CookieValues: Hashable, Sendable {
         (value as? URL) ?? text(value).flatMap { URL(string: $0) }
     }
 
-    /// Returns whether a Boolean attribute is set. The documented values are "TRUE" and "FALSE". Any other text also
-    /// sets the attribute.
+    /// Returns whether a Boolean cookie attribute is set. The documented values are "TRUE" and "FALSE". Any other text
+    /// that is not empty also sets the attribute.
     private static func isSet(_ value: Any?) -> Bool {
         (value as? Bool) ?? text(value).map { !$0.isEmpty && $0.uppercased() != "FALSE" } ?? false
     }
@@ -103,7 +103,7 @@ struct CookieValues: Hashable, Sendable {
         }
     }
 
-    /// The properties from which an equal cookie can be created.
+    /// The cookie's properties. A cookie created from them is equal to this cookie.
     var properties: [HTTPCookiePropertyKey: Any] {
         var properties: [HTTPCookiePropertyKey: Any] = [
             .name: name, .value: value, .domain: domain, .path: path, .version: "\(version)",

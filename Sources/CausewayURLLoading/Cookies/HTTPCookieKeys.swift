@@ -37,7 +37,7 @@ public struct HTTPCookiePropertyKey: RawRepresentable, Equatable, Hashable, Send
     public static let discard = Self("Discard")
     /// Seconds until the cookie expires. Takes precedence over ``expires``.
     public static let maximumAge = Self("Max-Age")
-    /// The ports to which the cookie is sent, separated by commas.
+    /// The ports to which the cookie may be sent, separated by commas.
     public static let port = Self("Port")
     /// A same-site policy, as an ``HTTPCookieStringPolicy``.
     ///

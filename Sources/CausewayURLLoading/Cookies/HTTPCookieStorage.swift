@@ -16,8 +16,8 @@ public import Foundation
     private let jar: LockedValue<CookieJar>
     private let file: PrivateFile?
     private let suffixes: PublicSuffixes
-    /// The writer for the file; `nil` without a file. It is set after all other properties, because its closure refers
-    /// to this object.
+    /// The object that writes the file. `nil` if there is no file. Set this property last, because the writer's closure
+    /// refers to the cookie storage.
     private let writer = LockedValue<StoreWriter?>(nil)
     private let hasPrepared = LockedValue(false)
 
@@ -60,8 +60,8 @@ public import Foundation
         }
     }
 
-    /// Whether ``cookies(for:)`` would certainly return no cookies, so that the call can be skipped. Always `false` for
-    /// subclasses, because they can override the method.
+    /// Whether it is certain that ``cookies(for:)`` returns no cookies. The caller can then skip that call. Always
+    /// `false` for subclasses, because they can override the method.
     var isKnownToBeEmpty: Bool {
         type(of: self) == HTTPCookieStorage.self && jar.withLock { $0.isEmpty && $0.isLoaded }
     }
@@ -101,9 +101,10 @@ public import Foundation
     ///
     /// - Parameters:
     ///   - url: The URL.
-    ///   - key: The values of the request that select its cookies.
+    ///   - key: The request's values that select the cookies.
     func fieldValue(for url: URL, _ key: CookieJar.AnswerKey) -> String? {
-        // A subclass can override ``cookies(for:)``. Then that method supplies the cookies, and no value is cached.
+        // A subclass can override ``cookies(for:)``. In that case, call its method for every request and do not cache
+        // the result.
         guard type(of: self) == HTTPCookieStorage.self else {
             return HTTPCookie.requestHeaderFields(with: cookies(for: url) ?? [])["Cookie"]
         }
@@ -229,8 +230,8 @@ public import Foundation
         return jar.withLock { body(&$0) }
     }
 
-    /// Adopts cookies that other processes have written to the file. A removal that follows then also removes these
-    /// adopted cookies.
+    /// Reads the cookies that other processes have written to the file into this process's store. A removal of cookies
+    /// then also removes these cookies.
     private func adoptFile() {
         guard let records = file?.read().map({ CookieRecord.decode($0) }) else { return }
         withJar { $0.adopt(records, at: Self.now) }

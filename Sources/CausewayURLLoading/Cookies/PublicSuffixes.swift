@@ -24,8 +24,9 @@ final class PublicSuffixes: Sendable {
 
     var list: PublicSuffixList { state.withLock { $0.list } ?? .builtIn }
 
-    /// Reads the system's list of public suffixes if it has not been read yet. Then calls `changed`, because lookups in
-    /// this list can have other results than lookups in the built-in list.
+    /// Reads the system's list of public suffixes, if that was not done yet.
+    ///
+    /// Then calls `changed`, because the system's list and the built-in list can give different results.
     func prepare(_ changed: @escaping @Sendable () -> Void) {
         let isFirst = state.withLock { state in
             guard !state.isReady else { return false }
@@ -42,8 +43,8 @@ final class PublicSuffixes: Sendable {
             PublicSuffixList(parsing: $0)
         }
         let waiting = state.withLock { state in
-            // Use the system's list only if it has more rules than the built-in selection. Otherwise the file is
-            // probably damaged.
+            // The system's list must have more rules than the built-in selection. Otherwise, the system's file is
+            // probably damaged, so use the built-in selection.
             if let parsed, parsed.count > PublicSuffixList.builtIn.count { state.list = parsed }
             state.isReady = true
             defer { state.waiting = [] }

@@ -1,10 +1,11 @@
 internal import CausewayHTTPProtocols
 internal import Foundation
 
-/// Parses `Set-Cookie` values. Programs get all `Set-Cookie` fields of a response as one value, joined with commas.
+/// Parses `Set-Cookie` values. A response can have several `Set-Cookie` fields. Programs get them as one value, joined
+/// with commas.
 enum SetCookieFields {
-    /// Splits a combined field at commas and line ends that are followed by a token and an equals sign, because a new
-    /// cookie begins there. Commas in dates are not separators.
+    /// Splits a combined `Set-Cookie` field into its cookies. A new cookie begins after a comma or line end if a token
+    /// and an equals sign follow. A comma in a date is therefore not a separator.
     static func split(_ text: String) -> [String] {
         SetCookie.split(combined: Array(text.utf8)).map { String(decoding: $0, as: UTF8.self) }
     }
@@ -28,8 +29,8 @@ enum SetCookieFields {
         case .strict: properties[.sameSitePolicy] = HTTPCookieStringPolicy.sameSiteStrict
         case .none, .unspecified: break
         }
-        // The field is split at bytes: in a Swift string, a semicolon followed by a combining mark is another
-        // character.
+        // Split the field at semicolon bytes, not at characters. In a Swift string, a semicolon and a combining mark
+        // after it form one character, which is not equal to a semicolon.
         for part in field.utf8.split(separator: UInt8(ascii: ";")).dropFirst() { note(pair(part), in: &properties) }
         return properties
     }
@@ -65,8 +66,8 @@ enum SetCookieFields {
         }
     }
 
-    /// Returns the Domain attribute's value with a leading dot, because the domain includes subdomains. An IP address
-    /// gets no dot.
+    /// Returns the value of the Domain attribute. A domain name gets a leading dot, because it includes its subdomains.
+    /// An IP address gets no dot.
     private static func domain(_ text: String) -> String {
         text.utf8.contains(UInt8(ascii: ":")) || text.utf8.allSatisfy("0123456789.".utf8.contains) ? text : "." + text
     }

@@ -14,10 +14,11 @@ enum DelegateMethod: UInt8, Sendable {
     case opened, closed
 }
 
-/// Determines whether a delegate implements an optional method. Without Objective-C there is no `responds(to:)`.
+/// Finds out whether a delegate implements an optional method. Without Objective-C there is no `responds(to:)`.
 ///
-/// The session sets a task-local probe and calls the method. If the default implementation runs, it marks the probe, and the session tries
-/// the next delegate. The result is cached per class, because all its objects behave the same.
+/// The session sets a task-local probe, and then calls the method. If the default implementation runs, it marks the
+/// probe. The session then tries the next delegate. The result is cached for the delegate's class, because all objects
+/// of a class behave the same.
 final class DelegateProbe: Sendable {
     /// The key of a cached result: a delegate class and one of the optional methods.
     private struct Key: Hashable {
@@ -25,8 +26,9 @@ final class DelegateProbe: Sendable {
         var method: DelegateMethod
     }
 
-    /// The probe of the delegate call in progress, which detects that the default implementation runs. A task-local
-    /// value also reaches the default implementation of an `async` method.
+    /// The probe for the delegate call in progress. The probe detects whether the default implementation runs.
+    ///
+    /// The value is task-local, so the default implementation of an `async` method can also read it.
     @TaskLocal private static var current: DelegateProbe?
     private static let answers = LockedValue<[Key: Bool]>([:])
 
@@ -40,11 +42,11 @@ final class DelegateProbe: Sendable {
         self.method = method
     }
 
-    /// Called by the default implementations of delegate methods. If a session is testing whether this delegate
-    /// implements this method, records that it does not, and returns `true`.
+    /// Records that the delegate does not implement this method, if the session is testing this. In this case, returns
+    /// `true`.
     ///
-    /// Returns `false` if the program called the method directly. The default implementation must then produce the
-    /// result itself.
+    /// The default implementations of delegate methods call this function. The result is `false` if the program called
+    /// the method directly. The default implementation must then produce the result itself.
     static func misses(_ delegate: AnyObject, _ method: DelegateMethod) -> Bool {
         guard let probe = current, probe.delegate == ObjectIdentifier(delegate), probe.method == method,
             probe.isOpen.load(ordering: .acquiring)
@@ -53,8 +55,9 @@ final class DelegateProbe: Sendable {
         return true
     }
 
-    /// Returns whether an earlier call has shown that the delegate's class does not implement a method. Returns `false`
-    /// if the class implements the method, or if the session has not called it yet.
+    /// Returns whether an earlier call has shown that the delegate's class lacks a method.
+    ///
+    /// Returns `false` if the class implements the method, or if the session has not called it yet.
     static func isKnownToLack(_ delegate: AnyObject, _ method: DelegateMethod) -> Bool {
         known(delegate, method) == false
     }

@@ -1,7 +1,7 @@
 internal import Causeway
 internal import Foundation
 
-/// A delegate method with a result, in its completion-handler form and its `async` form.
+/// A delegate method with a result, in two forms: one with a completion handler, and one that is `async`.
 struct DelegateQuestion<Receiver: Sendable, Answer: Sendable>: Sendable {
     /// The form with a completion handler.
     var method: DelegateMethod
@@ -34,7 +34,8 @@ struct DelegateQuestion<Receiver: Sendable, Answer: Sendable>: Sendable {
         }
     }
 
-    /// Returns whether every delegate is known to implement neither form, so that no call is necessary.
+    /// Returns `true` if no delegate needs to be called: every delegate is known to implement neither form of the
+    /// method.
     func isKnownToBeUnanswered(by candidates: [Receiver]) -> Bool {
         candidates.allSatisfy {
             DelegateProbe.isKnownToLack($0 as AnyObject, method)

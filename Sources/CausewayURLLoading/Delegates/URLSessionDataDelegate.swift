@@ -72,7 +72,7 @@ extension URLSessionDataDelegate {
         _ = DelegateProbe.misses(self, .data)
     }
 
-    /// Default implementation: makes the session behave as if the method were not implemented.
+    /// Default implementation: the session behaves as if the delegate did not implement this method.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
@@ -80,7 +80,7 @@ extension URLSessionDataDelegate {
         if !DelegateProbe.misses(self, .willCache) { completionHandler(proposedResponse) }
     }
 
-    /// Default implementation: makes the session behave as if the method were not implemented.
+    /// Default implementation: the session continues as if the delegate did not implement this method.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse
     ) async -> CachedURLResponse? {

@@ -94,7 +94,7 @@ extension URLSessionTaskDelegate {
         _ = DelegateProbe.misses(self, .createdTask)
     }
 
-    /// Default implementation: makes the session behave as if the method were not implemented.
+    /// Default implementation. The session behaves as if the delegate did not implement this method.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
@@ -170,7 +170,7 @@ extension URLSessionTaskDelegate {
         if !DelegateProbe.misses(self, .needsStreamFrom) { completionHandler(nil) }
     }
 
-    /// Default implementation: makes the session behave as if the method were not implemented.
+    /// Default implementation: the session continues as if the delegate did not implement this method.
     public func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask, from offset: Int64)
         async -> InputStream?
     {

@@ -49,7 +49,7 @@ public enum CFNetworkErrors: Int32, Sendable {
     case cfErrorHTTPProxyConnectionFailure = 306
     /// The proxy refused the credential.
     case cfErrorHTTPBadProxyCredentials = 307
-    /// The PAC script failed.
+    /// The proxy auto-configuration (PAC) script failed.
     case cfErrorPACFileError = 308
     /// The PAC script needs a credential.
     case cfErrorPACFileAuth = 309

@@ -12,7 +12,7 @@ struct LoadFailure: Error, Sendable {
         case cancelled
         /// The program cancelled an authentication challenge.
         case authenticationCancelled
-        /// There is a credential, but the library for the server's scheme is missing.
+        /// The program has a credential, but the library for the server's authentication scheme is missing.
         case authenticationUnavailable
         case badURL
         case timedOut
@@ -93,13 +93,16 @@ struct LoadFailure: Error, Sendable {
         return URLError(code, userInfo: userInfo)
     }
 
-    /// Converts an error for the program. Errors from the program itself are returned unchanged.
+    /// Converts one of this library's internal errors to a `URLError` for the program. Returns any other error
+    /// unchanged.
     static func presented(_ error: any Error, for url: URL?) -> any Error {
         (error as? LoadFailure)?.urlError(for: url) ?? error
     }
 
-    /// Returns the typed Swift error for a plain `NSError` if its domain has one, otherwise the same error. On Apple
-    /// platforms a cast, or a `catch` with a pattern, makes this conversion; on Linux it does not.
+    /// Converts a plain `NSError` to the typed Swift error for its domain. Returns the error unchanged if there is no
+    /// such type.
+    ///
+    /// On Apple platforms, a cast or a `catch` with a pattern makes this conversion. On Linux it does not.
     static func bridged(_ error: any Error) -> any Error {
         guard type(of: error) == NSError.self else { return error }
         let object = error as NSError

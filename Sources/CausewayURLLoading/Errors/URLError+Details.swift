@@ -44,7 +44,7 @@ extension URLError {
         case insufficientSystemResources = 2
     }
 
-    /// Why the network may not be used; `nil` if the error has another cause.
+    /// The reason why this load may not use the network. `nil` if the error has another cause.
     public var networkUnavailableReason: NetworkUnavailableReason? {
         (userInfo[NSURLErrorNetworkUnavailableReasonKey] as? Int).flatMap { NetworkUnavailableReason(rawValue: $0) }
     }

@@ -57,7 +57,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             try await next()
         }
 
-        /// Ends the sequence after an error. Returns the error that the iterator throws.
+        /// Ends the sequence after an error. Returns the error for the iterator to throw.
         private mutating func end(_ error: any Error) -> any Error {
             (hasEnded, reader) = (true, nil)
             return LoadFailure.presented(error, for: source.request.url)
@@ -86,7 +86,7 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             request.setValue("no-store", forHTTPHeaderField: "Cache-Control")
             request.cachePolicy = .reloadIgnoringLocalCacheData
             let id = parser.lastEventID
-            // An identifier with characters that a header field cannot contain is not sent.
+            // Do not send an identifier with characters that a header field cannot contain.
             let isSendable = !id.isEmpty && id.utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F }
             request.setValue(isSendable ? id : nil, forHTTPHeaderField: "Last-Event-ID")
             do {
@@ -113,7 +113,8 @@ public struct ServerSentEvents: AsyncSequence, Sendable {
             }
         }
 
-        /// Discards the ended connection, and waits for the reconnection delay before the next connection.
+        /// Discards the connection that has ended. Then waits for the reconnection delay, so that the next connection
+        /// can begin.
         nonisolated(nonsending) private mutating func disconnected(isFailure: Bool) async throws {
             reader = nil
             do {

@@ -7,7 +7,7 @@ internal import Foundation
 struct AcceptedCredential: Sendable {
     let load: any ChallengedLoad
 
-    /// Stores the accepted credentials, if their persistence requires that they are stored.
+    /// Stores the accepted credentials if their persistence setting asks for it.
     ///
     /// - Parameter fields: The response's header fields.
     func keep(_ fields: FieldSection) {

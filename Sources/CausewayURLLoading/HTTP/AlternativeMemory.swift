@@ -6,21 +6,22 @@ internal import CausewaySystem
 internal import CausewayWire
 internal import Foundation
 
-/// The alternative services that a session's origins have advertised (RFC 7838), kept as long as the session exists.
+/// Stores the alternative services that a session's origins have advertised (RFC 7838). They are kept as long as the
+/// session exists.
 final class AlternativeMemory: AlternativeChoosing {
     private let services = LockedValue(AlternativeServices())
 
     private static var now: Int { Int(Date().timeIntervalSince1970) }
 
-    /// Records the `Alt-Svc` field of a response from a secure connection.
+    /// Records the alternative services in the `Alt-Svc` field of a response from a secure connection.
     func note(_ fields: FieldSection, of origin: HTTPOrigin) {
         guard let field = AlternativeServicesField(fields) else { return }
         let age = fields.onlyValue(of: "Age").flatMap { Int(digits: $0) } ?? 0
         services.withLock { $0.note(field, of: origin, age: age, at: Self.now) }
     }
 
-    /// Discards an origin's alternative services after a 421 response: the server that sent it is not responsible for
-    /// the origin (RFC 7838 §6). Returns whether the origin had alternative services.
+    /// Discards an origin's alternative services after a 421 response. The server that sent this response is not
+    /// responsible for the origin (RFC 7838 §6). Returns whether the origin had alternative services.
     func misdirected(_ origin: HTTPOrigin) -> Bool {
         services.withLock { services in
             guard !services.isEmpty, !services.alternatives(for: origin, at: Self.now).isEmpty else { return false }
@@ -49,7 +50,8 @@ final class AlternativeMemory: AlternativeChoosing {
 }
 
 extension HTTPNetwork {
-    /// Records an origin's alternatives, unless a proxy makes the connections (RFC 7838 §2.4).
+    /// Records the alternative services that an origin announces. Records nothing if a proxy makes the connections (RFC
+    /// 7838 §2.4).
     func noteAlternatives(_ head: HTTPResponseHead, of origin: HTTPOrigin) {
         if head.status == 421, alternatives.misdirected(origin) { return renewConnections() }
         guard head.fields.contains("Alt-Svc"), !usesProxy(isSecure: true) else { return }

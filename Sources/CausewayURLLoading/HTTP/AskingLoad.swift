@@ -1,11 +1,11 @@
-/// A load that waits for answers of the program's code, for example of a delegate or a storage subclass.
+/// A load that waits for answers from the program's code, such as a delegate or a storage subclass.
 protocol AskingLoad: AnyObject, Sendable {
-    /// Asks the program a question. Only the first answer has an effect, and only while the load waits for it.
+    /// Asks the program a question. Only the first answer counts, and only while the load waits for it.
     ///
     /// - Parameters:
-    ///   - ask: Passes the question to the program. It receives a closure, and the program's answer must be passed to
-    ///     this closure.
-    ///   - then: Called with the answer, unless the answer has no effect.
+    ///   - ask: Passes the question to the program. Its argument is a closure that must be called with the program's
+    ///     answer.
+    ///   - then: Called with the answer, if the answer counts.
     func ask<Answer>(
         _ ask: (@escaping @Sendable (Answer) -> Void) -> Void, then: @escaping @Sendable (Answer) -> Void)
 }

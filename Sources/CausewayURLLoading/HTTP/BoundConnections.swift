@@ -5,20 +5,20 @@ internal import Foundation
 /// Assigns connections to credentials, for schemes that authenticate a whole connection (Negotiate, NTLM). Such a
 /// connection is used with only one credential, and by one load at a time.
 ///
-/// A load that authenticates takes a lease: the exclusive right to the connections with a certain name. The requests of
-/// the load use only connections with this name. Therefore no other request is sent between the messages of an
-/// authentication, and no request without the credential uses the connection afterwards.
+/// A load that authenticates takes a lease: the exclusive right to the connections with a certain name. All requests of
+/// the load use only these connections. So no other request comes between the messages of an authentication. Later
+/// requests may use such a connection only with the same credential.
 final class BoundConnections: Sendable {
-    /// A protection space and a credential. Connections that were authenticated for them are used only for them.
+    /// A protection space and a credential. A connection authenticated for them is used only for them.
     struct Owner: Hashable, Sendable {
         var space: ProtectionSpace
         var credential: URLCredential
     }
 
-    /// A load that waits until it may use connections of a credential.
+    /// A load that waits for permission to use the connections of a credential.
     private struct Waiting: Sendable {
-        /// Whether the load needs new connections. A load that begins an authentication needs them, because the
-        /// existing connections of its credential are already authenticated.
+        /// Whether the load needs new connections. This is `true` if the load begins an authentication, because the
+        /// credential's existing connections are already authenticated.
         var isNew: Bool
         var then: @Sendable (BoundLease) -> Void
     }
@@ -26,7 +26,7 @@ final class BoundConnections: Sendable {
     private struct Place: Sendable {
         /// The connection names that no load uses, with the most recently used name at the end.
         var idle: [UInt64] = []
-        /// The number of connection names, including the names that no load uses.
+        /// The number of all connection names, used and idle.
         var count = 0
         var waiting: [Waiting] = []
     }
@@ -34,7 +34,8 @@ final class BoundConnections: Sendable {
     private struct State: Sendable {
         var places: [Owner: Place] = [:]
         var lastName: UInt64 = 0
-        /// The lowest connection name that may still be used. Lower names are not used again.
+        /// The lowest connection name that may be used. Connection names are numbers, and lower numbers are never used
+        /// again.
         var firstName: UInt64 = 0
 
         mutating func makeName() -> UInt64 {
@@ -43,18 +44,19 @@ final class BoundConnections: Sendable {
         }
     }
 
-    /// The maximum number of owners, which are pairs of a protection space and a credential. If it is reached, owners
-    /// whose connections no load uses are discarded.
+    /// The maximum number of owners. An owner is a pair of a protection space and a credential.
+    ///
+    /// At this number, the owners without any load are discarded.
     private static let maximumCount = 256
 
     private let limit: Int
     private let state = LockedValue(State())
 
-    /// - Parameter limit: The maximum number of loads that use connections of one credential at a time.
+    /// - Parameter limit: The maximum number of loads that may use one credential's connections at the same time.
     init(limit: Int) { self.limit = max(1, limit) }
 
-    /// Calls a closure with a lease, which is the right to use connections of a credential. The call is made
-    /// immediately, or when another load ends its lease.
+    /// Calls a closure with a lease, which is the right to use connections of a credential. If no lease is free now,
+    /// the call is made when another load ends its lease.
     ///
     /// - Parameter isNew: Whether the load needs new connections, because existing connections are already
     ///   authenticated.
@@ -76,8 +78,10 @@ final class BoundConnections: Sendable {
         if let name { then(BoundLease(name, owner, self)) }
     }
 
-    /// Ends the use of the connections with a name. If another load waits, it gets the right to use these connections,
-    /// or a new name if it needs new connections.
+    /// Ends a load's use of the connections with this name.
+    ///
+    /// If another load waits, it may now use these connections. If the waiting load needs new connections, it gets a
+    /// new name instead.
     fileprivate func release(_ name: UInt64, of owner: Owner) {
         let (next, name) = state.withLock { state -> (Waiting?, UInt64) in
             guard name >= state.firstName, var place = state.places[owner] else { return (nil, name) }
@@ -92,7 +96,7 @@ final class BoundConnections: Sendable {
         next?.then(BoundLease(name, owner, self))
     }
 
-    /// Makes loads use new connections from now on. This includes the loads that already wait for a connection.
+    /// Makes all loads use new connections from now on. This includes loads that are already waiting for a connection.
     func forgetAll() {
         let waiting = state.withLock { state -> [(Owner, Waiting)] in
             defer { state.places = [:] }
@@ -117,11 +121,13 @@ final class BoundLease: Sendable {
         self.connections = connections
     }
 
-    /// The name that marks the connections of this lease. The name contains neither the user name nor the password.
+    /// The name that marks this lease's connections. It contains neither the user name nor the password.
     var name: String { "\(owner.space.scheme) \(serial)" }
 
-    /// Lets the next load use the connections. Called when the response has ended: this object is released later,
-    /// because the thread that started the request can retain it for longer. The caller must not hold a lock.
+    /// Ends this load's use of the connections, so that the next load can use them. Call this when the response has
+    /// ended, and without holding a lock.
+    ///
+    /// Do not wait until this object is released. The thread that started the request can retain it for longer.
     func end() {
         let isFirst = hasEnded.withLock { hasEnded in
             defer { hasEnded = true }

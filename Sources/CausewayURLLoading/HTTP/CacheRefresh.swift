@@ -5,7 +5,8 @@ internal import CausewaySystem
 internal import CausewayWire
 internal import Foundation
 
-/// Validates a stored response while tasks use it (RFC 5861 §3). A failure changes nothing.
+/// Sends a request that validates a stored response, while tasks use this response (RFC 5861 §3). If the request fails,
+/// the stored response stays as it is.
 final class CacheRefresh: HTTPResponseObserver {
     private struct State {
         /// The request fields as they were sent.
@@ -63,7 +64,8 @@ final class CacheRefresh: HTTPResponseObserver {
         let exchange = CacheExchange(
             fields: state.fields, requestTime: state.requestTime, responseTime: state.responseTime, key: key)
         guard head.status != 304 else { return confirmed(head, exchange) }
-        // A challenge, also one of a proxy, is not the content of the URL, and a refresh has no task that could answer.
+        // Do not store an error or a challenge, because neither is the URL's content. A challenge can also come from a
+        // proxy. A cache refresh has no task that could answer it.
         guard !CachePolicy.isError(head.status), head.status != 401, head.status != 407 else { return }
         replace(with: head, state.content, exchange)
     }

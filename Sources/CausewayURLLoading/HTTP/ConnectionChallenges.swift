@@ -6,17 +6,17 @@ internal import Foundation
 
 /// Passes challenges from TLS connections to the program.
 ///
-/// Connections belong to the session, and challenges to tasks. A connection's challenge is passed to the task whose
-/// load has waited longest for a connection to the same origin.
+/// Each connection belongs to the session, and each challenge to a task. A connection's challenge goes to the task
+/// whose load has waited longest for a connection to the same origin.
 final class ConnectionChallenges: Sendable {
     private struct State {
         var loads: [HTTPOrigin: [any ConnectingLoad]] = [:]
-        /// Why each origin's last certificate chain was rejected.
+        /// For each origin, the reason why its latest certificate chain was rejected.
         var rejections: [HTTPOrigin: TrustRejection] = [:]
-        /// The origins whose latest certificate chain has errors, but was accepted by the program.
+        /// The origins whose latest certificate chain has errors that the program accepted.
         var overridden: Set<HTTPOrigin> = []
-        /// For each origin, options with the verification and challenge blocks that all connections to the origin
-        /// share.
+        /// For each origin, the TLS options that contain the verification block and the challenge block. All
+        /// connections to the origin use the same options.
         var templates: [HTTPOrigin: SecProtocolOptionValues] = [:]
     }
 
@@ -29,12 +29,12 @@ final class ConnectionChallenges: Sendable {
 
     // MARK: Loads
 
-    /// Adds a load that waits for a connection to a secure origin.
+    /// Adds a load that waits for a connection to an origin with TLS.
     func add(_ load: any ConnectingLoad, _ origin: HTTPOrigin) {
         state.withLock { state in state.loads[origin, default: []].append(load) }
     }
 
-    /// Removes a load that no longer waits.
+    /// Removes a load that no longer waits for a connection to this origin.
     func remove(_ load: any ConnectingLoad, _ origin: HTTPOrigin) {
         let removed = state.withLock { state -> (any ConnectingLoad)? in
             guard let index = state.loads[origin]?.firstIndex(where: { $0 === load }) else { return nil }
@@ -55,11 +55,11 @@ final class ConnectionChallenges: Sendable {
 
     // MARK: Connections
 
-    /// Sets the blocks that verify the server's certificates and supply a client identity. These blocks ask the
-    /// program. Without a delegate, default handling applies.
+    /// Sets two blocks for the connections to an origin. One verifies the server's certificates, and the other supplies
+    /// a client identity. Both ask the program. Without a delegate, the default handling applies.
     ///
-    /// All connections to an origin share the same blocks. So they resume each other's TLS sessions (RFC 8446 §2.2),
-    /// and the program is asked only once.
+    /// All connections to an origin share the same blocks. Therefore they can resume each other's TLS sessions (RFC
+    /// 8446 §2.2), and the program is asked only once.
     func install(in options: sec_protocol_options_t, for origin: HTTPOrigin) {
         let template = state.withLock { state in
             if let known = state.templates[origin] { return known }
@@ -71,7 +71,8 @@ final class ConnectionChallenges: Sendable {
         options.update { values in (values.peer.verify, values.challenge) = (template.peer.verify, template.challenge) }
     }
 
-    /// Makes later connections ask the program again about server certificates and client identities.
+    /// Forgets the program's answers. Later connections ask the program again about server certificates and client
+    /// identities.
     func forgetAnswers() { state.withLock { state in state.templates = [:] } }
 
     /// Makes the next connection to an origin ask the program again about the server's certificates and the client
@@ -120,8 +121,8 @@ final class ConnectionChallenges: Sendable {
         state.withLock { state in
             if isOverridden { state.overridden.insert(origin) } else { state.overridden.remove(origin) }
         }
-        // After the program has accepted an invalid certificate chain, the next connection asks the program again,
-        // because the answer can then be different.
+        // The program accepted an invalid certificate chain. Ask the program again for the next connection, because its
+        // answer may then be different.
         if isOverridden { forgetAnswer(origin) }
     }
 
@@ -131,15 +132,16 @@ final class ConnectionChallenges: Sendable {
         let space = URLProtectionSpace(
             host: origin.host, port: Int(origin.port), trust: nil, distinguishedNames: names)
         ask(space, origin) { [self] disposition, credential in
-            // Later connections get new verification and challenge blocks. With the same blocks, they would resume this
-            // TLS session, and so use its client identity without asking the program.
+            // Create new verification and challenge blocks for later connections. With the old blocks, later
+            // connections could resume this TLS session. They would then use its client identity without asking the
+            // program.
             forgetAnswer(origin)
             complete(disposition == .useCredential ? credential?.securityIdentity : nil)
         }
     }
 
-    /// Passes the challenge to the task of the load that has waited longest. If this task ends without an answer,
-    /// default handling applies.
+    /// Passes the challenge to one task: the task of the load that has waited longest. If this task ends without an
+    /// answer, default handling applies.
     private func ask(_ space: URLProtectionSpace, _ origin: HTTPOrigin, _ answer: @escaping ChallengeAnswer) {
         let once = ChallengeOnce(answer)
         guard let load = first(origin) else { return once.give(.performDefaultHandling, nil) }
@@ -155,7 +157,7 @@ struct TrustRejection: Sendable {
     /// Whether the chain leads to no trusted authority.
     var lacksKnownRoot = false
 
-    /// Evaluates a certificate chain after the program's answer to the challenge. Returns `nil` if the chain is
+    /// Evaluates a certificate chain according to the program's answer to the challenge. Returns `nil` if the chain is
     /// accepted.
     init?(of trust: SecTrust, _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?) {
         if disposition == .useCredential, credential?.trust === trust { return nil }
@@ -172,7 +174,7 @@ struct TrustRejection: Sendable {
 }
 
 extension URLCredential {
-    /// The TLS identity; `nil` if the credential has none.
+    /// The TLS identity as a security object; `nil` if the credential has no identity.
     var securityIdentity: sec_identity_t? {
         identity.flatMap { sec_identity_create_with_certificates($0, certificates) }
     }

@@ -3,11 +3,11 @@ internal import Foundation
 
 /// A load that waits for a connection. The load's task receives the connection's challenges.
 protocol ConnectingLoad: DrivenLoad {
-    /// Whether a delegate can answer challenges.
+    /// Whether the program has a delegate that can answer challenges.
     var hasDelegate: Bool { get }
 }
 
-/// A connection's challenge, which is passed to the task of a load.
+/// A connection's authentication challenge. It is passed to the task of a load that waits for the connection.
 struct ConnectionQuestion: Sendable {
     let load: any ConnectingLoad
     let space: URLProtectionSpace

@@ -7,7 +7,8 @@ internal import Foundation
 protocol DeliveringLoad: DrivenLoad {
     /// Whether the task wants more content now.
     var wantsBytes: Bool { get }
-    /// Stops or resumes reading the response, depending on the task's demand. Can be called from any thread.
+    /// Stops or resumes reading the response. Reading stops while the task wants no content. Can be called from any
+    /// thread.
     func updateReading()
 }
 
@@ -16,7 +17,7 @@ protocol DeliveringLoad: DrivenLoad {
 struct ContentDelivery: Sendable {
     let load: any DeliveringLoad
 
-    /// Delivers a piece of content to `destination`, which ``LoadState`` has chosen for this piece.
+    /// Delivers content to the given destination, which ``LoadState`` has chosen.
     func deliver(_ content: Data, to destination: LoadContent.Destination) {
         switch destination {
         case .task: load.report(.data(content))
@@ -29,8 +30,8 @@ struct ContentDelivery: Sendable {
         if !load.wantsBytes { load.updateReading() }
     }
 
-    /// Creates the decoder when the first content of an encoded response arrives. A response without content needs
-    /// none. Returns `false` if the content has no coding.
+    /// Creates a decoder when the first content of a response arrives. Returns `false` if the response has no content
+    /// coding. A response without content gets no decoder.
     private func startDecoding(_ content: Data, of response: HTTPURLResponse, _ parts: ReplacingParts?) -> Bool {
         do throws(DecodingFailure) {
             guard let decoder = try ContentDecoder.decoder(for: response.fields) else { return false }
@@ -57,8 +58,8 @@ struct ContentDelivery: Sendable {
         load.updateReading()
     }
 
-    /// Delivers `multipart/x-mixed-replace` content, in which each part replaces the part before it. Each part begins
-    /// with a new response.
+    /// Delivers `multipart/x-mixed-replace` content. Each part replaces the previous part, and begins with a new
+    /// response.
     private func split(_ content: Data, _ parts: ReplacingParts) {
         do throws(HTTPSyntaxError) {
             for event in try parts.decode(content) {

@@ -8,10 +8,10 @@ internal import Foundation
 /// While the task wants no bytes, received content stays encoded, so that a small response cannot expand to any size in
 /// memory.
 final class DecodedContent: Sendable {
-    /// The result of ``pump(while:_:)``.
+    /// What a call of ``pump(while:_:)`` achieved.
     enum Progress {
-        /// Decoding has paused, because the decoder needs more content, the task wants no more bytes, or another thread
-        /// is decoding.
+        /// Decoding has paused for one of three reasons: the decoder needs more content, the task wants no more bytes,
+        /// or another thread is decoding.
         case waiting
         /// All content has been delivered.
         case finished
@@ -24,20 +24,20 @@ final class DecodedContent: Sendable {
         var pump = Pump.idle
     }
 
-    /// Whether the content has ended, and whether the decoder has been notified of the end.
+    /// How far the end of the content has been processed by the decoder.
     fileprivate enum InputEnd {
         /// More content may arrive.
         case open
         case arrived
-        /// The decoder has been notified of the end.
+        /// The decoder has been notified that the input has ended.
         case passed
     }
 
     fileprivate enum Pump {
         case idle
         case running
-        /// While one call of `pump` is running, another thread has called `pump` too. The running call must check for
-        /// content and demand again.
+        /// One call of `pump` is running, and another thread has called `pump` since it began. Before the running call
+        /// ends, it must check again for content and for demand.
         case runningAgain
         case finished
     }
@@ -52,7 +52,7 @@ final class DecodedContent: Sendable {
         self.parts = parts
     }
 
-    /// Whether received content waits to be decoded. The connection should not be read while this is `true`.
+    /// Whether received content still waits to be decoded. While this is `true`, the connection should not be read.
     var hasBacklog: Bool { state.withLock { state in !state.input.isEmpty } }
 
     /// The number of decoded bytes that were delivered.
@@ -60,7 +60,7 @@ final class DecodedContent: Sendable {
 
     func append(_ content: Data) { state.withLock { state in state.input.append(content) } }
 
-    /// Marks the end of the received content.
+    /// Records that no more content will arrive.
     func end() { state.withLock { state in if state.inputEnd == .open { state.inputEnd = .arrived } } }
 
     /// Delivers decoded pieces while the task wants them.
@@ -69,7 +69,7 @@ final class DecodedContent: Sendable {
     ) throws(DecodingFailure) -> Progress {
         guard state.withLock({ state in state.pump.begin() }) else { return .waiting }
         while true {
-            // If `decode` throws an error, the state stays `running`, so that later calls of `pump` deliver nothing.
+            // If `decode` throws an error, the state remains `running`, so that later calls of `pump` deliver nothing.
             let isFinished = try decode(while: wants, deliver)
             let mustRepeat = state.withLock { state in state.pump.end(isFinished: isFinished) }
             if !mustRepeat { return isFinished ? .finished : .waiting }
@@ -104,8 +104,8 @@ final class DecodedContent: Sendable {
 }
 
 extension DecodedContent.Pump {
-    /// Returns whether the caller must decode and deliver content. If another thread is already doing this, that thread
-    /// checks again for content and demand.
+    /// Returns whether the caller must decode and deliver content. If another thread already does this work, that
+    /// thread checks again for content and demand.
     fileprivate mutating func begin() -> Bool {
         switch self {
         case .idle:
@@ -118,8 +118,8 @@ extension DecodedContent.Pump {
         }
     }
 
-    /// Returns whether the caller must decode and deliver again, because another thread has asked for it in the
-    /// meantime.
+    /// Ends this thread's run. Returns `true` if another thread has requested a further run meanwhile. The caller must
+    /// then decode and deliver again.
     fileprivate mutating func end(isFinished: Bool) -> Bool {
         let mustRepeat = self == .runningAgain && !isFinished
         self = isFinished ? .finished : mustRepeat ? .running : .idle

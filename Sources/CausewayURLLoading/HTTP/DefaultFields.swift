@@ -6,7 +6,8 @@ internal import Foundation
 
 /// The header fields that a request gets unless the program has set them.
 enum DefaultFields {
-    /// `Accept`, `Accept-Encoding`, `Accept-Language` and `User-Agent`, for plain and for secure connections.
+    /// The default fields `Accept`, `Accept-Encoding`, `Accept-Language` and `User-Agent`. `plain` is for connections
+    /// without TLS, and `secure` is for connections with TLS.
     private static let plain = makeFields(isSecure: false)
     private static let secure = makeFields(isSecure: true)
 
@@ -15,7 +16,7 @@ enum DefaultFields {
         for name in ["Content-Length", "Transfer-Encoding", "Connection", "Upgrade"] { fields.removeAll(name) }
     }
 
-    /// Adds missing fields that depend on the request.
+    /// Adds the header fields that depend on the request, unless the program has set them.
     static func add(to value: inout HTTPRequestValue, hasContent: Bool, policy: NSURLRequest.CachePolicy) {
         if hasContent, value.method == "POST", !value.fields.contains("Content-Type") {
             value.fields.append("Content-Type", "application/x-www-form-urlencoded")
@@ -57,8 +58,10 @@ enum DefaultFields {
             .joined(separator: ", ")
     }
 
-    /// The `User-Agent` value: the names of the program and of this package. In the program's name, all characters
-    /// except letters, digits and `.-_` become `_`, so that the name is a valid product token (RFC 9110 §10.1.5).
+    /// The `User-Agent` value: the names of the program and of this package.
+    ///
+    /// The program's name must be a valid product token (RFC 9110 §10.1.5). So all its characters except letters,
+    /// digits and `.-_` become `_`.
     private static var userAgent: String {
         let name = ProcessInfo.processInfo.processName.utf8.map { byte in
             (0x30...0x39).contains(byte) || (0x41...0x5A).contains(byte & 0xDF) || ".-_".utf8.contains(byte)

@@ -2,8 +2,8 @@ internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import Foundation
 
-/// A load with a ``LoadState``. Each event is reported to this state. The state returns work, such as an action, and
-/// the load does this work.
+/// A load whose decisions are made by a ``LoadState``. The load reports each event to this state. The state returns
+/// work, such as an action, and the load performs it.
 protocol DrivenLoad: ChallengedLoad {
     /// Calls `body` with exclusive access to the load's state. `body` must not call the program's code.
     func withState<Result: Sendable>(_ body: (inout LoadState) -> Result) -> Result
@@ -16,7 +16,7 @@ protocol DrivenLoad: ChallengedLoad {
 }
 
 extension DrivenLoad {
-    /// Reports an event to the load's state, and does the work that the state returns.
+    /// Reports an event to the load's state. Then does the work that the state returns for this event.
     func apply(_ event: (inout LoadState) -> LoadState.Step) { perform(withState(event)) }
 
     func fail(_ failure: LoadFailure) { end(.failed(failure)) }
@@ -25,7 +25,7 @@ extension DrivenLoad {
 
     func deliverHeld() { apply { $0.deliveryChosen() } }
 
-    /// Reports the metrics so far. Returns `false` if the task is not measured.
+    /// Reports the metrics collected so far. Returns `false` if the task collects no metrics.
     @discardableResult
     func measure() -> Bool {
         guard let record = withState({ $0.transactionMeasured() }) else { return false }

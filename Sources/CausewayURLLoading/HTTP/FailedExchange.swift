@@ -2,13 +2,14 @@ internal import CausewayHTTP
 internal import CausewayProtocols
 internal import Foundation
 
-/// A load that can continue after an exchange that failed.
+/// A load that can continue after a failed exchange.
 protocol RecoveringLoad: CachedLoad, ProxiedLoad {
     /// The resumable upload; `nil` for other requests.
     var uploading: RunningUpload? { get }
 }
 
-/// Handles an exchange that failed: continues the load, for example with a stale stored response, or fails the load.
+/// Handles an exchange that failed. It either continues the load, for example with a stale stored response, or makes
+/// the load fail.
 struct FailedExchange: Sendable {
     let load: any RecoveringLoad
     private let failure: HTTPFailure
@@ -21,8 +22,8 @@ struct FailedExchange: Sendable {
     /// Continues after an exchange that failed without a response, or fails the load.
     func recover() {
         if ProxiedExchange(load: load).isAnswered(failure) { return }
-        // The server could not be reached. A stale stored response is used, because the request or this response
-        // permits it and neither forbids it (RFC 5861 §4).
+        // The server could not be reached. Use a stale stored response, if the request or the response permits this.
+        // Neither of them may forbid it (RFC 5861 §4).
         if let cache = load.cache, cache.permitsStale {
             return StoredAnswer(load: load, cache: cache).deliverConfirmed()
         }
@@ -35,15 +36,15 @@ struct FailedExchange: Sendable {
     /// Fails the load with the exchange's error.
     func fail() { load.fail(makeReason()) }
 
-    /// Returns the load's failure. Includes the server's certificate chain if it was rejected.
+    /// Returns the reason why the load failed. It includes the server's certificate chain if the chain was rejected.
     private func makeReason() -> LoadFailure {
         let origin = load.origin
         let rejection = origin.isSecure ? load.network.challenges.takeRejection(origin) : nil
         return LoadFailure(failure, rejection: rejection, load.request)
     }
 
-    /// Repeats an authentication whose connection closed between two of its messages. Returns `false` if the failure
-    /// has another reason.
+    /// Starts an authentication again if its connection closed between two authentication messages. Returns `false` if
+    /// the exchange failed for another reason.
     private func repeatsHandshake() -> Bool {
         guard let (known, step) = load.withState({ $0.handshakeBroke() }) else { return false }
         load.perform(step)

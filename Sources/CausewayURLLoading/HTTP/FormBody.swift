@@ -69,8 +69,8 @@ final class FormInputStream: InputStream {
 
     override var streamStatus: Stream.Status { state.withLock { $0.status } }
     override var streamError: (any Error)? { state.withLock { $0.error } }
-    // Reading from this stream never waits for a peer. So a delegate or a run loop needs no events, and the stream
-    // reports none.
+    // Reading from this stream never waits for a peer. The stream therefore sends no events to a delegate or a run
+    // loop.
     override var delegate: (any StreamDelegate)? {
         get { nil }
         set {}

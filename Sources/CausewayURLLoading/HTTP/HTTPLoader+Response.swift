@@ -40,8 +40,8 @@ extension HTTPLoader: HTTPResponseObserver {
             return ended(.success(FieldSection()))
         }
         guard let response = accept(head, connection, nil) else {
-            // The response is discarded, or it is held back until it is decided whether another request follows. Its
-            // content and its end are reported as usual.
+            // The load discards this response, or holds it back until the decision whether another request follows. In
+            // both cases, report the content and its end as usual.
             if let content { received(content) }
             return ended(.success(FieldSection()))
         }
@@ -52,10 +52,10 @@ extension HTTPLoader: HTTPResponseObserver {
         report(.whole(response, content ?? Data(), exchange))
     }
 
-    /// Processes a final response head. Returns the response to report to the task.
+    /// Processes a final response head. Returns the response to report to the task, or `nil` if there is nothing to
+    /// report now.
     ///
-    /// Returns `nil` if there is nothing to report now, for example because the response is discarded, or is held back
-    /// because another request may follow.
+    /// For example, the response is discarded, or is held back because another request may follow.
     private func accept(
         _ head: HTTPResponseHead, _ connection: HTTPConnectionInformation, _ parts: ReplacingParts?
     ) -> HTTPURLResponse? {
@@ -73,7 +73,8 @@ extension HTTPLoader: HTTPResponseObserver {
             network.noteStrictTransport(head.fields, of: origin)
             network.noteAlternatives(head, of: origin)
         }
-        // The server has not seen a request that the proxy refuses, so the fields are not the server's.
+        // The proxy refused the request, so the server did not see it. The response fields come from the proxy, not
+        // from the server.
         if !isProxyRefusal {
             LoadCookies(attempt: attempt, network: network).store(head.fields)
             if arrival.usesCredential, head.status != 401 { AcceptedCredential(load: self).keep(head.fields) }
@@ -87,7 +88,7 @@ extension HTTPLoader: HTTPResponseObserver {
         return response
     }
 
-    /// Updates the cache with a response head, and returns how to use the response.
+    /// Updates the cache with a response head. Returns how to use the response.
     private func verdict(on head: HTTPResponseHead, isProxyRefusal: Bool) -> LoadMachine.Verdict {
         let followUp = FollowUp(status: head.status, fields: head.fields, isProxyRefusal: isProxyRefusal)
         if cache == nil, !isWebSocket { network.settings.stores.cache?.invalidate(after: request, head) }
@@ -117,7 +118,7 @@ extension HTTPLoader: HTTPResponseObserver {
         }
     }
 
-    /// Delivers a response that does not open the requested WebSocket, and fails the load.
+    /// Delivers a response that refuses the WebSocket which the program requested, and fails the load.
     func refused(_ response: HTTPURLResponse, _ reason: String? = nil) {
         report(.response(response, .notAllowed))
         let reason = reason ?? "the server answered with status \(response.statusCode) instead of 101"

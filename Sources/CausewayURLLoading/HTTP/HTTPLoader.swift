@@ -9,11 +9,14 @@ internal import Foundation
 
 /// Loads `http` and `https` URLs over the session's engine.
 ///
-/// A ``LoadMachine`` in the loader's ``LoadState`` decides how to handle each response, and which exchange comes next
-/// (a request and its response). The events of one exchange arrive in order. The loader reports each event to the state
-/// while it holds a lock. The state returns work, and the loader does this work after it has released the lock. Types
-/// that use only the protocol ``DrivenLoad`` do parts of this work: ``StoredAnswer``, ``HeldResponse``,
-/// ``ContentDelivery``, ``FailedExchange`` and others. ``LoadRequests`` makes the requests.
+/// The loader's ``LoadState`` contains a ``LoadMachine``. The machine decides how to handle each response, and which
+/// exchange comes next. An exchange is a request and its response. Its events arrive in order. The loader reports each
+/// event to the state while it holds a lock. The state returns work, and the loader does this work after it has
+/// released the lock.
+///
+/// Other types do parts of this work, and use only the protocol ``DrivenLoad``:
+/// - the types ``StoredAnswer``, ``HeldResponse``, ``ContentDelivery``, ``FailedExchange`` and others,
+/// - and ``LoadRequests``, which makes the requests.
 final class HTTPLoader: Loader {
     let requests: LoadRequests
     /// The load's use of the session's cache; `nil` if the load uses no cache.
@@ -27,7 +30,7 @@ final class HTTPLoader: Loader {
         requests = LoadRequests(
             attempt: attempt, network: network, target: target, uploading: RunningUpload(of: attempt),
             isWebSocket: task.webSocket != nil)
-        // `usesCache` is `false` for downloads and for tasks that open a WebSocket.
+        // Downloads and WebSocket tasks do not use the cache. Their `usesCache` is `false`.
         let cache = task.plan.usesCache ? network.settings.stores.cache : nil
         self.cache = cache.flatMap { LoadCache($0, for: attempt, target) }
         state = LockedValue(LoadState(record: task.isMeasured ? TransactionRecord(loading: attempt.request) : nil))
@@ -38,16 +41,17 @@ final class HTTPLoader: Loader {
     var request: URLRequest { attempt.request }
     var isWebSocket: Bool { requests.isWebSocket }
     var uploading: RunningUpload? { requests.uploading }
-    /// The upload with the progress that the server has confirmed; `nil` if the load is not a resumable upload.
+    /// The resumable upload, with the progress that the server has confirmed. `nil` for loads without a resumable
+    /// upload.
     var upload: ResumableUpload? { uploading?.upload }
 
     // MARK: Requests
 
     func start() { start(nil) }
 
-    /// Makes the next request, and sends it unless a stored response answers it.
+    /// Makes the next request. If a stored response answers it, the request is not sent.
     ///
-    /// - Parameter stream: The body stream that the program has supplied again; `nil` for the body of the request.
+    /// - Parameter stream: The new body stream that the program has supplied; `nil` for the body of the request.
     private func start(_ stream: Unchecked<InputStream>?) {
         let cookies = LoadCookies(attempt: attempt, network: network)
         guard let subclass = cookies.subclass else { return start(.storage, stream) }
@@ -66,8 +70,8 @@ final class HTTPLoader: Loader {
         }
     }
 
-    /// Ends the metrics of the previous exchange, asks the program for a new body stream if the next request needs one,
-    /// and then starts the next exchange.
+    /// Prepares and starts the next exchange. Ends the metrics of the previous exchange. Asks the program for a new
+    /// body stream if the next request needs one.
     private func prepareAgain() {
         guard let (record, isOpening) = state.withLock({ $0.transactionEnded(request) }) else { return }
         if let record {
@@ -101,7 +105,7 @@ final class HTTPLoader: Loader {
         replay.start()
     }
 
-    /// Starts an exchange.
+    /// Starts an exchange: sends a request with its content.
     func send(_ value: HTTPRequestValue, _ body: HTTPRequestBody) {
         let needs = ConnectionNeeds(request.values.options, request.values.networkServiceType)
         guard let (engine, usesProxy) = network.engine(for: needs, isSecure: value.origin.isSecure) else {
@@ -117,16 +121,17 @@ final class HTTPLoader: Loader {
         let handle = engine.start(value, body: body, observer: self) { handle in
             state.withLock { $0.exchangeStarted(handle) }
         }
-        // If the load ended before the engine returned the request's handle, the request could not be cancelled then.
-        // So cancel it now.
+        // The load may have ended before the engine returned the request's handle. The request could not be cancelled
+        // then, so cancel it now.
         if state.withLock({ $0.hasEnded }) { handle.cancel() }
-        // The priority may have changed after the request was made. Without the request's handle, the engine could not
-        // be notified of that change.
+        // The priority may have changed since the request was made. At that time, the load could not notify the engine,
+        // because it did not have the request's handle yet.
         let priority = attempt.priority
         if priority != value.priority { handle.setPriority(priority) }
     }
 
-    /// Waits for the right to use connections of a credential (a lease), then sends the request.
+    /// Waits for a lease, and then sends the request. A lease is the exclusive right to use the connections that belong
+    /// to a credential.
     private func lease(for owner: BoundConnections.Owner, _ value: HTTPRequestValue, _ body: HTTPRequestBody) {
         let isNew = withAccess { $0.bound?.handshake.needsNewConnection ?? true }
         network.boundConnections.acquire(for: owner, isNew: isNew) { [self] lease in
@@ -148,8 +153,8 @@ final class HTTPLoader: Loader {
 
     func perform(_ action: LoadMachine.Action) {
         switch action {
-        // Nothing to do for these actions. Either the state has already performed them, or the caller performs them,
-        // because it has the values of the event.
+        // There is nothing to do here for these actions. The state has already performed them, or the caller performs
+        // them with the event's values.
         case .none, .send, .hold, .decide(nil), .deliver, .discard, .read, .cancelExchange, .end: break
         case .prepare: prepareAgain()
         case .decide(let followUp?):
@@ -167,8 +172,8 @@ final class HTTPLoader: Loader {
         }
     }
 
-    /// Handles the end of the received content. With a decoder, the load ends after the decoder has delivered all
-    /// content. Without a decoder, the load ends now.
+    /// Handles the end of the received content. Without a decoder, the load ends now. With a decoder, the load ends
+    /// after the decoder has delivered all content.
     private func finishContent() {
         let (decoder, conclusion) = state.withLock { $0.contentFinished() }
         if let conclusion { conclude(conclusion, .finished) }
@@ -196,8 +201,7 @@ final class HTTPLoader: Loader {
             let change = state.withLock { $0.demandChanged(wantsBytes: wants, applied: last) }
             guard let (handle, reads) = change else { return }
             handle.setReading(reads)
-            // The task's demand for content can change before the connection stops or resumes reading, so the loop
-            // checks the demand again.
+            // Meanwhile, the task may have begun or stopped to want content. So check again in the next round.
             applied = reads
         }
     }
@@ -236,8 +240,8 @@ final class HTTPLoader: Loader {
         endHandOver(stream)
     }
 
-    /// Cancels an ended load's request, and ends the load's use of authenticated connections. The load receives no more
-    /// connection challenges.
+    /// Cancels the request of a load that has ended, and ends the load's use of authenticated connections. The load
+    /// receives no more connection challenges.
     func release(_ end: LoadState.End) {
         release(end.exchange)
         end.bound?.lease?.end()
@@ -254,8 +258,8 @@ final class HTTPLoader: Loader {
     /// content was reported. It receives the connection, or `nil` if the load has ended or if the content does not
     /// extend to the end of the connection.
     func handOver(_ completion: @escaping @Sendable (HTTPUpgradedStream?) -> Void) {
-        // A stored response has no connection to hand over. Its remaining content is delivered, and then the completion
-        // is called with `nil`.
+        // A stored response has no connection to hand over. Deliver its remaining content, then call the completion
+        // with `nil`.
         if let replay = withState({ $0.demandTargets.replay }) { return replay.deliver { completion(nil) } }
         let (isAccepted, handle) = state.withLock { $0.handOverRequested(completion) }
         if !isAccepted { return completion(nil) }
@@ -271,8 +275,8 @@ final class HTTPLoader: Loader {
         endHandOver(stream)
     }
 
-    /// Ends a requested handover: calls its completion with the connection, or with `nil` if there is no connection to
-    /// hand over.
+    /// Ends a handover of the connection that the program has requested. Passes the connection to the handover's
+    /// completion. `stream` is `nil` if there is no connection.
     private func endHandOver(_ stream: HTTPUpgradedStream?) {
         if let completion = state.withLock({ $0.handOverEnded() }) { completion(stream) }
     }

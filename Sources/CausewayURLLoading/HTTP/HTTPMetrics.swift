@@ -5,10 +5,11 @@ internal import CausewayWire
 internal import Foundation
 
 extension TransactionRecord {
-    /// Records the size of a request head in HTTP/1.1 form.
+    /// Records the size of a request head. This is the size that the head has in HTTP/1.1 form.
     mutating func note(_ request: HTTPRequestValue, _ body: HTTPRequestBody) {
         let head = request.head
-        // Besides the method and the target, the request line has two spaces, the version and the line end: 12 bytes.
+        // In addition to the method and the target, the request line contains 12 bytes: two spaces, the version and the
+        // line end.
         let line = head.method.utf8.count + head.target.utf8.count + 12
         let framing =
             switch body {

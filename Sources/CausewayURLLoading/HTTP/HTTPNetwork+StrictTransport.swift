@@ -27,7 +27,8 @@ extension HTTPNetwork {
 
     private static func isPlain(_ scheme: String?) -> Bool {
         guard let scheme else { return false }
-        // "https" is the most frequent scheme, so it is compared first, without a conversion to lower case.
+        // Compare with "https" first. It is the most frequent scheme, and this comparison needs no conversion to lower
+        // case.
         return scheme != "https" && ["http", "ws"].contains(scheme.lowercased())
     }
 }

@@ -10,17 +10,18 @@ internal import Foundation
 /// class. Most sessions have one engine, which the first request creates.
 final class HTTPNetwork: Sendable {
     private struct State {
-        /// A session has only a few engines, so a linear search costs less than hashing.
+        /// The engines are in an array, not in a dictionary: a session has only a few, so a linear search costs less
+        /// than hashing.
         var engines: [(needs: ConnectionNeeds, engine: HTTPEngine)] = []
         var isClosed = false
         var authorization = AuthorizationCache()
         /// Credentials that servers and proxies have accepted for schemes that authenticate a whole connection. Later
         /// loads use these credentials without asking the program.
         var negotiated: [ProtectionSpace: URLCredential] = [:]
-        /// For each server with authenticated connections: the protection space and the credential of the connections
-        /// that the next load uses.
+        /// For each server that uses such a scheme, the protection space and the credential. They belong to
+        /// authenticated connections, which the next load reuses.
         var bound: [ProtectionSpace.Authority: BoundConnections.Owner] = [:]
-        /// The proxies for plain and for secure connections; `nil` before the settings are first read.
+        /// The proxies for `http` and for `https` connections; `nil` before the proxy settings are first read.
         var proxies: (plain: NWParameters.PrivacyContext??, secure: NWParameters.PrivacyContext??)
 
         func engine(for needs: ConnectionNeeds) -> HTTPEngine? {
@@ -39,7 +40,7 @@ final class HTTPNetwork: Sendable {
     let challenges: ConnectionChallenges
     /// The hosts with Strict-Transport-Security.
     let strictTransport: StrictTransportStore
-    /// Pending proxy challenges.
+    /// The proxy challenges that still wait for an answer.
     let proxyChallenges = ProxyChallengeTable()
     /// The connections that were authenticated with one credential (Negotiate, NTLM) and are used only with this
     /// credential.
@@ -59,8 +60,10 @@ final class HTTPNetwork: Sendable {
         strictTransport = settings.value.stores.strictTransport ?? StrictTransportStore(directory: nil)
     }
 
-    /// Releases the engines later, on the queue. A session's last reference can be released while one of its
-    /// connections holds its own lock. Connections must not be closed at that moment.
+    /// Releases the HTTP engines later, on the queue.
+    ///
+    /// The last reference to a session can be released while one of its connections holds that connection's lock. At
+    /// that moment, connections must not be closed. So the engines must not be released here.
     deinit {
         let engines = state.withLock { state in
             defer { state.engines = [] }
@@ -73,8 +76,9 @@ final class HTTPNetwork: Sendable {
 
     // MARK: Engines
 
-    /// Returns the engine for requests with the given connection requirements, and whether a proxy is used; `nil` after
-    /// ``close()``. Whether a proxy is used is known only after the first call to ``proxies(isSecure:)``.
+    /// Returns the engine for requests with the given connection requirements. Returns `nil` after ``close()``.
+    ///
+    /// Also returns whether a proxy is used. This is known only after the first call to ``proxies(isSecure:)``.
     func engine(for key: ConnectionNeeds, isSecure: Bool) -> (engine: HTTPEngine, usesProxy: Bool)? {
         let (known, usesProxy, isClosed) = state.withLock { state in
             (state.engine(for: key), state.usesProxy(isSecure: isSecure), state.isClosed)
@@ -112,7 +116,7 @@ final class HTTPNetwork: Sendable {
         withExtendedLifetime(old) {}
     }
 
-    /// Removes the credentials that later requests would reuse.
+    /// Removes all stored credentials, so that later requests do not use them again.
     func forgetCredentials() {
         state.withLock { state in
             state.authorization.removeAll()
@@ -161,7 +165,7 @@ final class HTTPNetwork: Sendable {
     /// Whether there is no credential that requests can reuse.
     var hasNoCredential: Bool { state.withLock { state in state.authorization.isEmpty && state.bound.isEmpty } }
 
-    /// The maximum number of entries in `negotiated` and `bound` together is twice this number.
+    /// Half of the maximum number of entries in `negotiated` and `bound` together.
     private static let maximumNegotiated = 256
 
     /// Returns the credential that a server or proxy has accepted for a scheme that authenticates a whole connection.
@@ -169,14 +173,14 @@ final class HTTPNetwork: Sendable {
         state.withLock { $0.negotiated[Self.withoutRealm(space)] }
     }
 
-    /// Returns the protection space and the credential of the connections that the next load from a server uses; `nil`
-    /// if these connections are not bound to a credential.
+    /// Returns the protection space and the credential to which the next load's server connections are bound. Returns
+    /// `nil` if these connections are not bound to a credential.
     func boundOwner(of authority: ProtectionSpace.Authority) -> BoundConnections.Owner? {
         state.withLock { $0.bound[authority] }
     }
 
-    /// Keeps a credential that a server or proxy has accepted for a scheme that authenticates a whole connection; `nil`
-    /// discards the kept credential.
+    /// Stores a credential that a server or proxy has accepted. The credential's scheme authenticates a whole
+    /// connection. If `credential` is `nil`, the stored credential is discarded.
     ///
     /// - Parameter owner: The protection space and the credential to which the connection is bound; `nil` if it is not
     ///   bound.
@@ -208,8 +212,10 @@ final class HTTPNetwork: Sendable {
     /// Whether connections use proxies. This is known after the first call to ``proxies(isSecure:)``.
     func usesProxy(isSecure: Bool) -> Bool { state.withLock { state in state.usesProxy(isSecure: isSecure) } }
 
-    /// Returns a name for the proxies of plain connections, if they forward all plain requests to this origin. Returns
-    /// `nil` if such a request can also be sent directly or through a tunnel, or if a script selects the proxy.
+    /// Returns a name for the proxies of plain connections, if they forward all plain requests to this origin.
+    ///
+    /// Returns `nil` if such a request can also be sent directly or through a tunnel. Also returns `nil` if a script
+    /// selects the proxy.
     private func forwardingRoute(to origin: HTTPOrigin) -> String? {
         guard case .some(.some(let context)) = state.withLock({ state in state.proxies.plain }) else { return nil }
         return context.forwardingRoute(to: HTTPEngine.endpoint(of: origin))
@@ -217,8 +223,7 @@ final class HTTPNetwork: Sendable {
 
     /// Returns the privacy context with the proxies for plain or secure connections; `nil` if there are none.
     ///
-    /// - Throws: The error of a proxy setting that cannot be used. The caller must not ignore the error and connect
-    ///   without a proxy.
+    /// - Throws: An error if a proxy setting cannot be used. The caller must then not connect without a proxy.
     func proxies(isSecure: Bool) throws(NWError) -> NWParameters.PrivacyContext? {
         let known = state.withLock { state in isSecure ? state.proxies.secure : state.proxies.plain }
         if let known { return known }

@@ -1,19 +1,20 @@
 internal import Foundation
 
-/// A redirect response that is held back: the program decides whether to follow the redirect. If so, the task continues
-/// with another loader.
+/// A redirect response. It is held back while the program decides whether to follow the redirect. If the program
+/// follows it, the task continues with another loader.
 struct HeldRedirect: Sendable {
     let load: any CachedLoad
     let response: HTTPURLResponse
 
-    /// Reports the redirect to the task, which asks the program. If the program declines, the response is delivered.
+    /// Passes the redirect to the task, which asks the program whether to follow it. If the program refuses, the load
+    /// delivers the redirect response itself.
     func propose() {
         switch LoadRedirect(response, to: load.request, over: load.network) {
         case .deliver: load.deliverHeld()
         case .fail(let failure): load.fail(failure)
         case .propose(let next, let refusal):
             if refusal == nil { store() }
-            // The metrics are reported first, because the task stops using this loader if it follows the redirect.
+            // Report the metrics before the redirect. If the task follows the redirect, it stops using this loader.
             load.measure()
             let redirect = Redirect(request: next, response: response, refusal: refusal) { [weak load] in
                 load?.deliverHeld()
@@ -22,7 +23,8 @@ struct HeldRedirect: Sendable {
         }
     }
 
-    /// Stores the redirect response if it is complete. No other code stores a response whose redirect is followed.
+    /// Stores the redirect response in the cache if the response is complete. This is the only code that stores it when
+    /// the load follows a redirect.
     private func store() {
         guard let cache = load.cache, let content = load.withState({ $0.completeHeldContent }) else { return }
         cache.store(redirect: response, content: content)

@@ -5,27 +5,28 @@ internal import Foundation
 protocol HoldingLoad: CachedLoad, DeliveringLoad, ProxiedLoad {
     /// Whether the request opens a WebSocket.
     var isWebSocket: Bool { get }
-    /// Delivers a response that does not open the requested WebSocket, and fails the load.
+    /// Delivers a response that refuses the WebSocket requested by the load, and fails the load.
     ///
     /// - Parameter reason: The error in the response, as text; `nil` if the load fails because of the response's
     ///   status.
     func refused(_ response: HTTPURLResponse, _ reason: String?)
 }
 
-/// Handles a response that is held back: decides whether another request follows it, and otherwise delivers the
-/// response.
+/// Handles a response that is held back. If another request follows the response, this type starts it. Otherwise it
+/// delivers the response.
 struct HeldResponse: Sendable {
     let load: any HoldingLoad
     let response: HTTPURLResponse
 
-    /// Creates the handler for the response that the load holds back; `nil` if the load has ended.
+    /// Creates the handler for a response that the load holds back. Returns `nil` if the load has ended.
     init?(of load: any HoldingLoad) {
         guard let response = load.withState({ $0.response }) else { return nil }
         self.load = load
         self.response = response
     }
 
-    /// Decides whether another request follows. The decision can require an answer of the program.
+    /// Decides whether the load sends another request after this response. The decision may need an answer from the
+    /// program.
     func decide(_ followUp: FollowUp) {
         switch followUp {
         case .proxyChallenge: ProxiedExchange(load: load).challenged(response)
@@ -35,8 +36,8 @@ struct HeldResponse: Sendable {
         }
     }
 
-    /// Sends the request once more if the response's status permits it, for example on a new connection after status
-    /// 421. Otherwise the response is delivered.
+    /// Sends the request again if the response's status permits this. For example, after status 421 the request is sent
+    /// on a new connection. If the status does not permit it, the response is delivered.
     private func retry() {
         let isReused = load.withState { $0.isReused }
         let context = RetryContext(
@@ -49,8 +50,9 @@ struct HeldResponse: Sendable {
         load.sendAgain()
     }
 
-    /// Passes the response and the content that was held back to the task. Content that arrives during this call
-    /// follows this content.
+    /// Passes the response and the content that was held back to the task.
+    ///
+    /// Content that arrives during this call is delivered afterwards.
     func deliver() {
         guard !load.isWebSocket else { return load.refused(response, nil) }
         load.report(.response(response, load.storagePolicy(for: response)))

@@ -1,13 +1,13 @@
 internal import CausewayHTTPProtocols
 internal import CausewayWire
 
-/// Continues a resumable upload over several exchanges: if an exchange ends before the upload is complete, another
-/// exchange follows.
+/// Continues a resumable upload. If an exchange ends before the upload is complete, another exchange follows.
 struct InterruptedUpload: Sendable {
     let load: any DrivenLoad
     let upload: RunningUpload
 
-    /// Handles a response that only reports how the upload continues. Returns `false` for other responses.
+    /// Handles a response that belongs to the upload protocol and only says how the upload continues. Returns `false`
+    /// for all other responses.
     func continues(after head: HTTPResponseHead) -> Bool {
         load.apply { $0.pathFound() }
         let (answer, step) = load.withState { $0.uploadAnswered(head, upload) }
@@ -20,7 +20,7 @@ struct InterruptedUpload: Sendable {
         return true
     }
 
-    /// Continues the upload after its connection broke. Returns `false` if that is impossible.
+    /// Continues the upload after its connection broke. Returns `false` if the upload cannot continue.
     func resumes(after failure: LoadFailure) -> Bool {
         switch failure.cause {
         case .connectionLost, .connectionRefused, .hostNotFound, .notConnected: break

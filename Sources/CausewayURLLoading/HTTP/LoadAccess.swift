@@ -3,23 +3,25 @@ internal import CausewayHTTPProtocols
 internal import CausewayProtocols
 internal import Foundation
 
-/// A load's credentials for the server and for proxies.
+/// The credentials that a load uses, for the server and for proxies.
 struct LoadAccess {
-    /// An authentication that needs several messages, and the security context that makes them.
+    /// An authentication that needs several messages, with the security context that creates these messages.
     struct Negotiation {
         var context: any NegotiateContext
         var negotiation: ServerNegotiation
     }
 
-    /// The load's use of connections that are authenticated with one credential and are used only with it.
+    /// How the load uses authenticated connections. Such connections are authenticated with one credential and are used
+    /// only with it.
     struct Bound {
         var owner: BoundConnections.Owner
         var handshake: BoundHandshake
-        /// The load's right to use connections of the credential; `nil` before the first request.
+        /// The load's exclusive right to use the connections that belong to the credential. `nil` before the first
+        /// request.
         var lease: BoundLease?
 
-        /// The connections that the next request may use. They are marked with the lease's name, which is empty before
-        /// a lease is acquired.
+        /// The connections that the next request may use. Their name is the name of the load's lease. It is empty until
+        /// the load has a lease.
         var binding: ConnectionBinding {
             ConnectionBinding(identity: lease?.name ?? "", connection: handshake.connection)
         }
@@ -32,7 +34,8 @@ struct LoadAccess {
         var field: String?
         var binding: ConnectionBinding?
         var route: RetryDecision.Route?
-        /// Whether the request carries the first message of an authentication with several messages, and no content.
+        /// Whether the request has no content, and carries the first message of an authentication with several
+        /// messages.
         var isOpening = false
     }
 
@@ -42,11 +45,11 @@ struct LoadAccess {
     private var proposed: Set<URLCredential> = []
     /// The latest authentication with several messages; `nil` if there was none.
     var negotiation: Negotiation?
-    /// The load's use of connections that are authenticated with one credential; `nil` if the load uses connections
-    /// that are shared with other loads.
+    /// The load's use of connections that are authenticated with one credential. It is `nil` if the load shares its
+    /// connections with other loads.
     var bound: Bound?
-    /// The kind of connection, such as a new one, for sending the request again after a response such as 421; `nil` if
-    /// there was no such response.
+    /// The kind of connection for sending the request again, for example a new connection. Set after a response such as
+    /// 421. `nil` if there was no such response.
     var repeated: RetryDecision.Route?
     /// The credentials for proxies; `nil` before a proxy has refused a connection.
     private(set) var proxy: ProxyAccess? {
@@ -69,17 +72,20 @@ struct LoadAccess {
         boxedProxy == nil ? nil : proxy?.accepted.take()
     }
 
-    /// Records that default handling tries a credential. Returns whether this is the first try in this load.
+    /// Records that default handling uses a credential. Returns whether this load uses the credential for the first
+    /// time.
     mutating func isFirstUse(of credential: URLCredential) -> Bool { proposed.insert(credential).inserted }
 
-    /// Removes and returns the values that earlier responses require in the next request.
+    /// Removes and returns the parts that the next request needs because of earlier responses, for example a
+    /// credential.
     mutating func takeAuthorization() -> Authorization {
         Authorization(
             field: credentials.takeField(), binding: bound?.binding, route: takeRoute(),
             isOpening: bound?.handshake.isOpening == true)
     }
 
-    /// Records that the next request carries an accepted credential before the server asks for it.
+    /// Records that the next request contains a credential that the server has accepted before. The request contains it
+    /// before the server asks for one.
     mutating func reused(_ reuse: LoadRequests.Reuse) {
         switch reuse {
         case .inField(let space): credentials.sent(in: space)
@@ -98,9 +104,9 @@ struct LoadAccess {
 
     /// Begins an authentication that needs several messages.
     ///
-    /// - Parameter isBound: Whether to use a connection bound to the credential.
-    /// - Returns: The load's earlier use of connections bound to a credential, which the caller must release while it
-    ///   holds no lock; `nil` if that use continues or there was none.
+    /// - Parameter isBound: Whether the authentication uses a connection that is bound to the credential.
+    /// - Returns: The load's earlier use of bound connections, which the new authentication replaces. `nil` if that use
+    ///   continues, or if there was none. The caller must release the result while it holds no lock.
     mutating func began(_ begun: Negotiation, isBound: Bool) -> Bound? {
         negotiation = begun
         let (owner, isOpening) = (begun.negotiation.owner, begun.negotiation.scheme.needsAnswer)

@@ -8,9 +8,9 @@ internal import Foundation
 final class LoadCache: Sendable {
     /// How the current request uses the cache.
     private struct State {
-        /// The cache lookup; `nil` if the response is neither looked up nor stored.
+        /// The cache lookup of the current request. `nil` if this request neither reads nor writes the cache.
         var question: CacheQuestion?
-        /// The stored response that the request validates.
+        /// The stored response whose validity the current request checks.
         var validated: CacheEntry?
         /// A stored response without a validator, which is delivered if the request fails.
         var fallback: CacheEntry?
@@ -19,17 +19,17 @@ final class LoadCache: Sendable {
         var responseTime = 0
         /// Whether the next request skips the cache lookup.
         var isBypassed = false
-        /// Whether the server has confirmed the stored response.
+        /// Whether the server has confirmed that the stored response is still valid.
         var isConfirmed = false
     }
 
-    /// How the load goes on after a lookup.
+    /// The next step of a load after a cache lookup.
     enum Step {
         case send(HTTPRequestValue)
         case deliver(CachedURLResponse)
-        /// Deliver the stored response, and meanwhile ask the server whether the response is still valid.
+        /// Deliver the stored response. At the same time, ask the server whether it is still valid.
         case deliverAndValidate(CachedURLResponse, CacheEntry, HTTPRequestValue)
-        /// Fail, because no stored response answers the request.
+        /// Fail, because the cache has no stored response for the request.
         case fail
     }
 
@@ -38,7 +38,7 @@ final class LoadCache: Sendable {
     private let target: RequestTarget?
     private let state = LockedValue(State())
 
-    /// Returns `nil` if the cache answers no requests with this method.
+    /// Creates the cache access of a load. Returns `nil` if the cache cannot answer requests with this method.
     init?(_ cache: URLCache, for attempt: LoadAttempt, _ target: RequestTarget?) {
         let method = attempt.request.values.method
         guard method == "GET" || method == "HEAD" else { return nil }
@@ -54,7 +54,8 @@ final class LoadCache: Sendable {
 
     // MARK: Lookup
 
-    /// Begins to use the cache for the next request. Returns the lookup; `nil` if the request is sent without a lookup.
+    /// Begins the use of the cache for the next request. Returns the lookup. Returns `nil` if the request must be sent
+    /// without a lookup.
     func begin(_ fields: FieldSection, _ use: CacheUse) -> CacheQuestion? {
         let question = CacheQuestion(
             method: attempt.request.values.method, fields: fields, use: use, now: CacheExchange.now, key: key)
@@ -67,7 +68,7 @@ final class LoadCache: Sendable {
         return use.isNone || isBypassed ? nil : question
     }
 
-    /// Returns the entries that match the request; `nil` if finding them requires reading a file or calling the
+    /// Returns the cache entries that match the request. Returns `nil` if it would have to read a file or call the
     /// program's code.
     func knownEntries(_ question: CacheQuestion) -> [CacheEntry]? {
         guard cache.isPlain else { return nil }
@@ -87,7 +88,8 @@ final class LoadCache: Sendable {
         cache.readFiles(of: key) { entries in work.async { then(entries) } }
     }
 
-    /// Asks the program's ``URLCache`` subclass. The result has no metadata except its header fields.
+    /// Asks the program's ``URLCache`` subclass for a stored response. The result has no metadata except the response's
+    /// header fields.
     private func lookUpInSubclass(
         _ question: CacheQuestion, _ load: any AskingLoad, then: @escaping @Sendable ([CacheEntry]) -> Void
     ) {
@@ -102,7 +104,7 @@ final class LoadCache: Sendable {
         }
     }
 
-    /// Decides how the load goes on with the entries that a lookup found.
+    /// Determines the load's next step from the cache entries that a lookup found.
     func step(_ question: CacheQuestion, _ entries: [CacheEntry], _ value: HTTPRequestValue) -> Step {
         switch question.decide(entries) {
         case (.reuse, let entry?): return delivery(of: entry, question).map { .deliver($0) } ?? .fail
@@ -112,8 +114,9 @@ final class LoadCache: Sendable {
             state.withLock { state in state.validated = entry }
             return .send(addingConditions(of: entry, to: value))
         case (.refuse, _):
-            // If the program's cache policy forbids the network, the load fails. If the request's `only-if-cached`
-            // directive forbids the network, the task gets a 504 response (RFC 9111 §5.2.1.7).
+            // The request must not use the network, and there is no usable stored response. If the program's cache
+            // policy requires this, the load fails. If the request's `only-if-cached` directive requires this, deliver
+            // a 504 response (RFC 9111 §5.2.1.7).
             return question.use.isLocal ? .fail : .deliver(timeout)
         case (.forward, let entry?):
             if let head = entry.head, CachePolicy.mayReplaceError(question.fields, head) {
@@ -159,16 +162,18 @@ final class LoadCache: Sendable {
             storagePolicy: cached.storagePolicy)
     }
 
-    /// The next step if the load uses the stored response, because the server has confirmed it, or in place of an
-    /// error. The step delivers this response. If this response cannot answer the request, the step fails the load.
+    /// The next step after the decision to use the stored response. Either the server has confirmed the response, or
+    /// the response replaces an error.
+    ///
+    /// The step delivers the response. If the response cannot answer the request, the load fails.
     var confirmed: Step? {
         let state = state.withLock { $0 }
         guard let entry = state.validated ?? state.fallback, let question = state.question else { return nil }
         return delivery(of: entry, question, isValidated: state.isConfirmed).map { .deliver($0) } ?? .fail
     }
 
-    /// Whether the stored response may be delivered although the server could not be reached: the request or this
-    /// response permits it, and neither forbids it (RFC 5861 §4).
+    /// Whether the stored response may be delivered although the server could not be reached (RFC 5861 §4). Either the
+    /// request or the response must permit this, and neither may forbid it.
     var permitsStale: Bool {
         let state = state.withLock { $0 }
         guard let stored = (state.validated ?? state.fallback)?.head, let question = state.question else {
@@ -180,8 +185,8 @@ final class LoadCache: Sendable {
     /// Makes the load store no response, because it delivers a stored response.
     func storedRedirectFound() { state.withLock { state in state.question = nil } }
 
-    /// Validates a stale response in the background, while the load delivers it (RFC 5861 §3). One such validation
-    /// serves all loads that use the response.
+    /// Validates a stale response in the background, while the load delivers it (RFC 5861 §3). If several loads use the
+    /// response at the same time, they share one validation.
     func validate(_ entry: CacheEntry, _ value: HTTPRequestValue, over network: HTTPNetwork) {
         let request = attempt.request
         guard cache.isPlain, let key,
@@ -193,10 +198,11 @@ final class LoadCache: Sendable {
 
     // MARK: Responses of the server
 
-    /// Updates the cache with a response head.
+    /// Updates the cache with a response head. Returns how the load uses the response.
     func judge(_ head: HTTPResponseHead) -> LoadMachine.Verdict {
         let now = CacheExchange.now
-        // Copy only these values out of the state. Copying all of them would cost more than most responses need.
+        // Copy only these values out of the state. A copy of all values would take longer than the other work for most
+        // responses.
         let (question, entry, fallback, requestTime) = state.withLock { state in
             state.responseTime = now
             return (state.question, state.validated, state.fallback, state.requestTime)
@@ -236,8 +242,9 @@ final class LoadCache: Sendable {
         cache.storeCachedResponse(entry.response, for: task)
     }
 
-    /// Updates the stored GET response from a HEAD response. If the two do not match, removes the stored responses for
-    /// the URL (RFC 9111 §4.3.5).
+    /// Updates the stored GET response with the fields of a HEAD response.
+    ///
+    /// If the two responses do not match, removes all stored responses for the URL (RFC 9111 §4.3.5).
     private func compareHead(_ head: HTTPResponseHead, _ question: CacheQuestion, _ requestTime: Int, _ now: Int) {
         guard cache.isPlain, let key, !cache.isKnownToLack(key) else { return }
         let check: @Sendable ([CacheEntry]) -> Void = { [cache] entries in
@@ -270,7 +277,8 @@ final class LoadCache: Sendable {
             fields: question.fields, requestTime: requestTime, responseTime: responseTime, key: question.key)
     }
 
-    /// Stores a redirect response whose redirect is followed. Its content is complete, and no other code stores it.
+    /// Stores a redirect response when the load follows the redirect. The response content is complete, and no other
+    /// code stores it.
     func store(redirect response: HTTPURLResponse, content: [Data]) {
         guard let exchange = exchange(storing: response), cache.isPlain, !response.isContentDecoded else { return }
         let cached = CachedURLResponse(response: response, data: content.reduce(into: Data()) { $0.append($1) })

@@ -1,19 +1,19 @@
 internal import Foundation
 
-/// The content of a response on its way to the task.
+/// The content of a response, on its way from the connection to the task.
 struct LoadContent: Sendable {
     /// The destination of the next piece of content.
     enum Destination: Sendable {
         case task
-        /// A decoder that must first be created for this response. Its output is split if the content is
-        /// `multipart/x-mixed-replace`.
+        /// The content needs a decoder, which the caller must create for this response. If the content is
+        /// `multipart/x-mixed-replace`, the decoder's output is split into parts.
         case newDecoder(HTTPURLResponse, ReplacingParts?)
-        /// A decoder, to which the piece was already passed.
+        /// A decoder that already exists, and that has already received this piece of content.
         case decoder(DecodedContent)
         case parts(ReplacingParts)
     }
 
-    /// The content that was held back together with its response and has not been delivered.
+    /// The undelivered content of a response that is held back.
     private(set) var held: [Data] = []
     private(set) var decoder: DecodedContent?
     /// The decoder for `multipart/x-mixed-replace` content, whose parts replace each other; `nil` for other content.
@@ -22,7 +22,7 @@ struct LoadContent: Sendable {
     /// Whether received content waits to be decoded.
     var hasBacklog: Bool { decoder?.hasBacklog == true }
 
-    /// Returns the destination of a piece that is delivered now.
+    /// Decides where to deliver a received piece of content.
     ///
     /// - Parameter response: The response to which the piece belongs; `nil` if the load has ended.
     func destination(of piece: Data, in response: HTTPURLResponse?) -> Destination {
@@ -51,7 +51,7 @@ struct LoadContent: Sendable {
 
     mutating func decoderMade(_ decoder: DecodedContent) { self.decoder = decoder }
 
-    /// Discards the decoder and the content that was held back, because the load has ended.
+    /// Discards the decoder and the content held back so far, because the load has ended.
     mutating func end() {
         decoder = nil
         held = []

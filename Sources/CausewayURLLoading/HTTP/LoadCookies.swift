@@ -4,9 +4,9 @@ internal import Foundation
 
 /// A load's cookies: those that its requests send, and those that its responses set.
 struct LoadCookies {
-    /// Where the cookies of a request come from.
+    /// The source of a request's cookies.
     enum Source: Sendable {
-        /// The session's storage.
+        /// The session's cookie storage.
         case storage
         /// The cookies that the program's ``HTTPCookieStorage`` subclass has returned for the task.
         case given([HTTPCookie])
@@ -26,7 +26,8 @@ struct LoadCookies {
         return storage
     }
 
-    /// The program's storage subclass, and the task that needs its cookies; `nil` if no subclass must be asked.
+    /// The cookie storage and the task, if the program must be asked for cookies; otherwise `nil`. The program is asked
+    /// if its cookie storage is a subclass.
     var subclass: (HTTPCookieStorage, URLSessionTask)? {
         guard let storage = network.settings.stores.cookies, type(of: storage) != HTTPCookieStorage.self, sent != nil,
             let task = attempt.task.task
@@ -34,8 +35,10 @@ struct LoadCookies {
         return (storage, task)
     }
 
-    /// Asks the program's storage subclass for the task's cookies. Calls `then` at most once, on the thread on which
-    /// the subclass answers.
+    /// Asks the program's own cookie storage for the task's cookies. This storage is an object of a subclass of
+    /// `HTTPCookieStorage`.
+    ///
+    /// Calls `then` at most once, on the thread on which the subclass answers.
     func ask(
         _ subclass: (storage: HTTPCookieStorage, task: URLSessionTask), for load: any AskingLoad,
         _ then: @escaping @Sendable (Source) -> Void
@@ -45,9 +48,9 @@ struct LoadCookies {
         }
     }
 
-    /// Adds the stored cookies, unless the program has set the `Cookie` field.
+    /// Adds the stored cookies to a request. Adds nothing if the program itself has set the `Cookie` field.
     ///
-    /// - Parameter target: The target of the program's request; `nil` if a resumable upload may send the request to
+    /// - Parameter target: The target of the program's request. `nil` if a resumable upload may send this request to
     ///   another target.
     func add(from source: Source, to value: inout HTTPRequestValue, _ target: RequestTarget?) {
         guard let storage = sent, let url = request.values.url, !value.fields.contains("Cookie"),
@@ -66,7 +69,7 @@ struct LoadCookies {
         }
     }
 
-    /// Stores a response's cookies, as the session's policy permits.
+    /// Stores the response's cookies if the session's cookie policy permits it.
     func store(_ fields: FieldSection) {
         guard fields.contains("Set-Cookie") else { return }
         let settings = network.settings

@@ -3,34 +3,38 @@ internal import CausewayProtocols
 internal import CausewayWire
 internal import Foundation
 
-/// The current exchange of a load with the server.
+/// A load's current exchange with the server: one request and its response.
 struct LoadExchange: Sendable {
-    /// Values that the load no longer needs after an exchange, or after a part of an exchange. They are released while
-    /// no lock is held.
+    /// Values that the load no longer needs after an exchange or a part of an exchange. The caller releases them while
+    /// it holds no lock.
     struct End: Sendable {
         /// The request to cancel; `nil` if the exchange has ended.
         var handle: HTTPRequestHandle?
-        /// A secure origin whose connections pass no more challenges to the load; `nil` if there is none.
+        /// The secure origin whose connections must stop passing challenges to this load; `nil` if there is none.
         var secureOrigin: HTTPOrigin?
     }
 
-    /// The engine's handle for controlling the request. It is known before the first event, and `nil` when the response
-    /// can no longer be stopped.
+    /// The engine's handle for controlling the request.
+    ///
+    /// The handle is set before the first event arrives. It becomes `nil` when the response can no longer be stopped.
     private(set) var handle: HTTPRequestHandle?
-    /// The engine that runs the exchange. This reference keeps the engine's connections open if the session replaces
-    /// its engines during the exchange.
+    /// The engine that runs the exchange.
+    ///
+    /// The session may replace its engines during the exchange. This reference then keeps the old engine's connections
+    /// open.
     private var engine: HTTPEngine?
     private(set) var body: (any HTTPBodySource)?
     private(set) var origin = HTTPOrigin(isSecure: false, host: "")
     private(set) var response: HTTPURLResponse?
-    /// Whether the connection of the response that is held back carried an earlier request.
+    /// Whether the connection was used for an earlier request. The value belongs to the response that is held back.
     private(set) var isReused = false
-    /// The time at which an exchange through a proxy began; `nil` for other exchanges. Proxy refusals before this time
-    /// do not concern the exchange.
+    /// The time at which the exchange began to use a proxy; `nil` for other exchanges.
+    ///
+    /// Earlier refusals by the proxy do not concern this exchange.
     private(set) var proxyStart: Duration?
     /// Why the exchange failed, or why it was ended early.
     private(set) var failure: HTTPFailure?
-    /// The WebSocket handshake key.
+    /// The random key that the client sends in the WebSocket handshake.
     private(set) var upgradeKey = ""
 
     /// Creates the exchange of a load that has sent no request.
@@ -53,15 +57,16 @@ struct LoadExchange: Sendable {
 
     mutating func responded(_ response: HTTPURLResponse) { self.response = response }
 
-    /// Records whether the connection of a response that is held back carried an earlier request.
+    /// Records that the response is held back, and whether its connection had carried an earlier request.
     mutating func held(isReused: Bool) { self.isReused = isReused }
 
-    /// Records why the exchange is about to be ended early.
+    /// Records the reason why the exchange will be ended early.
     mutating func refused(_ reason: HTTPFailure) { failure = reason }
 
     /// Records that the exchange has ended.
     ///
-    /// - Parameter reason: The failure; `nil` if the response is complete. It does not replace an earlier failure.
+    /// - Parameter reason: The failure; `nil` if the response is complete. If a failure is already recorded, that
+    ///   earlier failure stays.
     mutating func over(_ reason: HTTPFailure? = nil) {
         handle = nil
         if failure == nil { failure = reason }
@@ -70,7 +75,7 @@ struct LoadExchange: Sendable {
     /// Removes and returns the request's handle, so that the caller can cancel the request.
     mutating func takeHandle() -> HTTPRequestHandle? { handle.take() }
 
-    /// Ends the exchange. Only the values to release are returned, because copying the whole exchange would cost more
+    /// Ends the exchange. Returns only the values that must be released. A copy of the whole exchange would cost more
     /// than most of the load's other work.
     mutating func end() -> End {
         let end = End(handle: handle.take(), secureOrigin: secureOrigin)

@@ -94,7 +94,8 @@ extension LoadFailure {
         }
     }
 
-    /// Creates the failure for a TLS handshake. `reason` is `nil` if the program rejected the certificate chain.
+    /// Creates the failure for a failed TLS handshake. If `reason` is `nil`, the program rejected the certificate
+    /// chain.
     private init(security reason: NWError?, _ status: OSStatus) {
         guard case .tls(let code) = reason ?? .tls(errSSLXCertChainInvalid) else {
             self.init(.certificateUntrusted)
@@ -132,8 +133,8 @@ extension LoadFailure {
         let reasons: [(URLError.NetworkUnavailableReason, RequestOptions, (PathQuery.Interface) -> Bool)] = [
             (.cellular, .allowsCellularAccess, { $0.interface.type == .cellular }),
             (.expensive, .allowsExpensiveAccess, \.isExpensive),
-            // An ultra-constrained interface is also constrained, so `.ultraConstrained` must come before
-            // `.constrained`.
+            // Check `.ultraConstrained` before `.constrained`, because an ultra-constrained interface is also
+            // constrained.
             (.ultraConstrained, .allowsUltraConstrainedAccess, \.isUltraConstrained),
             (.constrained, .allowsConstrainedAccess, \.isConstrained),
         ]

@@ -3,13 +3,14 @@ internal import CausewayProtocols
 internal import CausewayWire
 internal import Foundation
 
-/// How a load handles a redirect response before it is delivered (RFC 9110 §15.4).
+/// How to handle a redirect response. The load decides this before it delivers the response (RFC 9110 §15.4).
 enum LoadRedirect {
-    /// The redirect response is delivered to the program.
+    /// Deliver the redirect response to the program.
     case deliver
-    /// The task asks the program about the next request.
+    /// Propose the next request to the task, which asks the program about it.
     ///
-    /// - Parameter refusal: The task's failure if no delegate decides to follow the redirect; `nil` if the redirect is followed by default.
+    /// - Parameter refusal: The task's failure if no delegate decides to follow the redirect; `nil` if the redirect is
+    ///   followed by default.
     case propose(URLRequest, refusal: LoadFailure?)
     case fail(LoadFailure)
 
@@ -21,14 +22,14 @@ enum LoadRedirect {
         }
         let old = RedirectableRequest(
             method: values.method, target: target, fields: values.fields, hasContent: values.body != .none)
-        // The task counts the redirects, so this chain of redirects needs no limit.
+        // This redirect chain needs no limit, because the task counts the redirects.
         var chain = RedirectChain(limit: .max)
         switch chain.answered(status: response.statusCode, fields: response.fields, to: old) {
         case .deliver: self = .deliver
         case .follow(let next): self.init(next, after: request, refusal: nil)
         case .refuse(.downgrade, var proposed?) where network.secured(proposed.target) != nil:
-            // The new host has Strict-Transport-Security, so the next request uses a secure scheme. Therefore the
-            // redirect is no downgrade to plain HTTP.
+            // The new host requires secure connections (Strict-Transport-Security), so the next request uses a secure
+            // scheme. Therefore this redirect is no downgrade to plain HTTP.
             proposed.target = network.secured(proposed.target) ?? proposed.target
             self.init(proposed, after: request, refusal: nil)
         case .refuse(let refusal, let proposed?):
@@ -55,8 +56,8 @@ enum LoadRedirect {
 
 extension LoadFailure {
     fileprivate init(_ refusal: RedirectRefusal) {
-        // The type of `cause` is stated, because `RedirectRefusal` also has a case `.downgrade`. Without the type, the
-        // compiler would use that case, and the initializer would call itself.
+        // State the type of `cause`, because `RedirectRefusal` also has a case `.downgrade`. Without the stated type,
+        // the compiler would choose that case, and this initializer would call itself.
         let cause: Cause =
             switch refusal {
             case .tooMany: .tooManyRedirects

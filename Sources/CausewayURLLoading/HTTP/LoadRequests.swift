@@ -8,10 +8,11 @@ internal import Foundation
 
 /// Makes the requests of a load from the program's request and the session's settings.
 struct LoadRequests {
-    /// An accepted credential that a request carries before the server asks for it.
+    /// How a request carries an accepted credential before the server asks for it.
     enum Reuse {
         case inField(of: ProtectionSpace)
-        /// The request uses connections that are authenticated with the credential and are used only with it.
+        /// The request uses connections that are authenticated with the credential. Only requests with this credential
+        /// use these connections.
         case onBoundConnections(of: BoundConnections.Owner)
     }
 
@@ -19,7 +20,7 @@ struct LoadRequests {
     let network: HTTPNetwork
     /// The request target; `nil` if the request's URL is not valid.
     let target: RequestTarget?
-    /// The resumable upload; `nil` for other requests.
+    /// The state of this resumable upload. `nil` for requests that are not resumable uploads.
     let uploading: RunningUpload?
     /// Whether the request opens a WebSocket.
     let isWebSocket: Bool
@@ -36,7 +37,7 @@ struct LoadRequests {
         if case .data(let data) = values.body { !data.isEmpty } else { hasContent }
     }
 
-    /// The offset at which the next request's content begins; `nil` if the request sends no content.
+    /// The position in the content at which the next request begins; `nil` if that request sends no content.
     var nextOffset: Int64? { uploading.map { $0.nextOffset } ?? 0 }
 
     /// Whether the body stream can be read again without asking the program.
@@ -80,7 +81,7 @@ struct LoadRequests {
             value.isUpgrade = true
         }
         value.priority = attempt.priority
-        // The task has its own timeouts, so the engine needs none.
+        // The engine needs no idle timeout, because the task has its own timeouts.
         value.idleTimeout = nil
         value.waitsForPath = network.settings.access.waitsForConnectivity
         return (value, reuse)
@@ -96,7 +97,8 @@ struct LoadRequests {
         return name
     }
 
-    /// Returns the program's request, or a resumable upload's current request, without the session's fields.
+    /// Returns the request without the session's fields. This is the program's request, or the current request of a
+    /// resumable upload.
     private func current(to target: RequestTarget?) -> HTTPRequestValue? {
         if let uploading { return uploading.request(values) }
         guard let target else { return nil }
@@ -104,7 +106,8 @@ struct LoadRequests {
             method: values.method, origin: target.origin, target: target.originForm, fields: values.unfoldedFields)
     }
 
-    /// Adds this exchange's credential, or a credential that the server has accepted before.
+    /// Adds this exchange's credential to the request. If the exchange has none, this method adds a credential that the
+    /// server has accepted before.
     private func authorize(_ value: inout HTTPRequestValue, _ authorization: LoadAccess.Authorization) -> Reuse? {
         value.binding = authorization.binding
         if let route = authorization.route { value.route = route }
@@ -127,7 +130,7 @@ struct LoadRequests {
         return .inField(of: known.space)
     }
 
-    /// The request data from which a Digest answer is computed, and the URL of the request; `nil` if the request is not
+    /// The request's data for the computation of a Digest answer, and the request's URL. `nil` if the request is not
     /// valid.
     var digestRequest: (DigestRequest, URIReference)? {
         guard let text = attempt.request.url?.absoluteString, let uri = URIReference(text),
@@ -145,10 +148,10 @@ struct LoadRequests {
 
     // MARK: Content
 
-    /// Returns the content for the engine.
+    /// Returns the request content in the form that the engine needs.
     ///
-    /// - Parameter isOpening: Whether the request carries the first message of an authentication with several messages.
-    ///   Such a request has no content, because the server always refuses the request.
+    /// - Parameter isOpening: Whether the request carries the first message of a multi-step authentication. Such a
+    ///   request is sent without its content, because the server always refuses the request.
     func makeBody(isOpening: Bool = false) throws(LoadFailure) -> HTTPRequestBody {
         if isOpening { return hasContent ? .data(Data()) : .none }
         guard let offset = nextOffset else { return .none }
@@ -167,7 +170,8 @@ struct LoadRequests {
         }
         switch values.body {
         case .none:
-            // Without a length, a server cannot know that a POST, PUT or PATCH request has no content (RFC 9110 §8.6).
+            // A POST, PUT or PATCH request without content needs a length of 0. Without a length, the server cannot
+            // know that there is no content (RFC 9110 §8.6).
             switch values.method {
             case "POST", "PUT", "PATCH": return .data(Data())
             default: return .none
@@ -177,7 +181,8 @@ struct LoadRequests {
         }
     }
 
-    /// Returns a stream's content. The program's Content-Length field states its length.
+    /// Returns request content that is read from a stream. Its length is the value of the program's Content-Length
+    /// field.
     func makeBody(_ stream: Unchecked<InputStream>) -> HTTPRequestBody {
         let length = values.fields.firstValue(of: "Content-Length").flatMap { Int(digits: $0) }
         let rest = length.map { max(0, $0 - Int(nextOffset ?? 0)) }

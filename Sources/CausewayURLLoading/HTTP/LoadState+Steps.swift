@@ -1,10 +1,10 @@
 internal import CausewayHTTP
 internal import CausewayHTTPProtocols
 
-/// The return values of the methods that report events to a load's state. They contain work that the caller does after
-/// it has released the lock.
+/// Types of the values that a load's state returns when it handles an event. The values contain work that the caller
+/// does after it has released the lock.
 extension LoadState {
-    /// The work after most events. The caller first releases the values in `end`, and then performs `action`.
+    /// What the caller must do after most events. It first releases the values in `end`, and then performs `action`.
     struct Step: Sendable {
         var action: LoadMachine.Action
         var end: LoadExchange.End
@@ -17,9 +17,9 @@ extension LoadState {
 
     /// The next step after a request was prepared.
     enum Preparation: Equatable, Sendable {
-        /// Start the exchange.
+        /// Send the request, which starts the exchange.
         case start
-        /// Acquire the right to use connections of this owner (a lease), and prepare the request again.
+        /// First acquire a lease, which is the right to use connections of this owner. Then prepare the request again.
         case lease(BoundConnections.Owner)
         /// Send nothing, because the load has ended or another exchange is running.
         case unwanted
@@ -29,10 +29,10 @@ extension LoadState {
     struct Arrival: Sendable {
         /// The action for the response; `.none` if the load no longer waits for a response head.
         var action: LoadMachine.Action
-        /// An action to report that the load has stopped waiting for connectivity; `.none` if it did not wait.
+        /// The action that reports that the load no longer waits for connectivity; `.none` if the load did not wait.
         var path: LoadMachine.Action
-        /// Contains the request to cancel if its response is discarded. Also contains the origin of the connection: the
-        /// connection is established, so it passes no more challenges to the load.
+        /// Two values: the request, which is cancelled if its response is discarded, and the connection's origin. The
+        /// connection is established. So it stops passing challenges to the load.
         var end = LoadExchange.End()
         /// Whether a credential has been sent.
         var usesCredential = false
@@ -41,12 +41,12 @@ extension LoadState {
     /// The values to release when the load ends.
     struct End: Sendable {
         var exchange: LoadExchange.End
-        /// The load's use of connections that are authenticated with one credential. Other loads can use these
-        /// connections after this value was released.
+        /// The load's use of connections that a credential has authenticated. After this value is released, other loads
+        /// can use these connections.
         var bound: LoadAccess.Bound?
     }
 
-    /// The resources to release and the metrics to report after a load has ended.
+    /// What remains to do after a load has ended: the resources to release, and the metrics to report.
     struct Conclusion: Sendable {
         var end: End
         /// The metrics; `nil` if the task is not measured.

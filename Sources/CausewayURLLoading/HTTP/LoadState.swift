@@ -10,13 +10,13 @@ internal import Foundation
 /// After it has released the lock, it does the work that the methods have returned. An event that arrives too late,
 /// because the load has ended or continues in another way, changes nothing. Only the metrics read a clock.
 struct LoadState: Sendable {
-    /// The connection's handover to a stream task.
+    /// How far the handover of the load's connection to a stream task has progressed.
     private enum HandOver: Sendable {
         case none
-        /// The task has requested the connection. The closure receives the connection, or `nil` if the load ends
+        /// The stream task has requested the connection. The closure receives the connection, or `nil` if the load ends
         /// without a handover.
         case requested(@Sendable (HTTPUpgradedStream?) -> Void)
-        /// A handover is no longer possible: the end of the load was reported, or a stored response answers the
+        /// A handover is no longer possible. Either the end of the load was reported, or a stored response answers the
         /// request.
         case over
     }
@@ -27,9 +27,9 @@ struct LoadState: Sendable {
     private var access = LoadAccess()
     /// The loader that delivers a stored response; `nil` if there is none.
     private var replay: DataLoader?
-    /// The metrics; `nil` if the task is not measured.
+    /// The metrics of the current request. `nil` if the task collects no metrics.
     private var record: TransactionRecord?
-    /// The connection challenges that wait for an answer.
+    /// Authentication challenges from the connection that still need an answer.
     private var challenges: [ChallengeOnce] = []
     private var handOver = HandOver.none
 
@@ -38,17 +38,16 @@ struct LoadState: Sendable {
     // MARK: Questions
 
     var hasEnded: Bool { machine.hasEnded }
-    /// The engine's handle for controlling the request; `nil` when the response can no longer be stopped.
+    /// The handle that controls the request; `nil` when the response can no longer be stopped.
     var handle: HTTPRequestHandle? { exchange.handle }
     var origin: HTTPOrigin { exchange.origin }
     /// The exchange's response; `nil` before its head, and after the load has ended.
     var response: HTTPURLResponse? { exchange.response }
-    /// The response that is held back while it is undecided whether another request follows it; `nil` if there is no
-    /// such response.
+    /// The response that waits for the decision whether another request follows it. `nil` if no response waits.
     var undecidedResponse: HTTPURLResponse? { machine.isDeciding ? exchange.response : nil }
     /// Whether the connection of the response that is held back carried an earlier request.
     var isReused: Bool { exchange.isReused }
-    /// The complete content of the response that is held back; `nil` while more content can arrive.
+    /// The complete content of the response that is held back. `nil` while more content can arrive.
     var completeHeldContent: [Data]? { machine.isHeldResponseOver ? content.held : nil }
     /// Whether the content is `multipart/x-mixed-replace`, whose parts replace each other.
     var hasParts: Bool { content.parts != nil }
@@ -58,12 +57,12 @@ struct LoadState: Sendable {
 
     /// Why the exchange failed without a response.
     var exchangeFailure: HTTPFailure {
-        // The connection was lost in the middle of an authentication handshake.
+        // The connection was lost between two messages of an authentication handshake.
         if access.bound?.handshake.isUnderWay == true { return .noResponse(nil) }
         return exchange.failure ?? .noResponse(nil)
     }
 
-    /// The objects that must be notified when the task's demand for content changes.
+    /// The objects to notify when the task wants more or less content than before.
     var demandTargets: (decoder: DecodedContent?, body: (any HTTPBodySource)?, replay: DataLoader?) {
         (content.decoder, exchange.body, replay)
     }
@@ -72,7 +71,7 @@ struct LoadState: Sendable {
 
     // MARK: Requests
 
-    /// Reports a request that is ready to be sent.
+    /// Reports that the request is ready to be sent.
     ///
     /// - Parameter proxyStart: The current time if the exchange uses a proxy; otherwise `nil`.
     mutating func requestPrepared(
@@ -86,8 +85,8 @@ struct LoadState: Sendable {
         return .start
     }
 
-    /// Stores the engine's handle for the request that was started. If the load has ended, does not store the handle;
-    /// the caller must then cancel the request.
+    /// Stores the handle of the request that the engine has started. If the load has already ended, stores nothing. The
+    /// caller must then cancel the request.
     mutating func exchangeStarted(_ handle: HTTPRequestHandle) { if !machine.hasEnded { exchange.started(handle) } }
 
     /// Stores the right to use connections of a credential (a lease), and returns the connections that the next request
@@ -98,8 +97,7 @@ struct LoadState: Sendable {
         return access.bound?.binding
     }
 
-    /// Ends the metrics of the previous exchange, because another exchange follows, and begins the metrics of the next
-    /// one.
+    /// Ends the metrics of the previous exchange, and begins the metrics of the next one.
     ///
     /// - Returns: The metrics of the previous exchange, and whether the next request carries the first message of an
     ///   authentication with several messages. `nil` if the load has ended.
@@ -128,8 +126,9 @@ struct LoadState: Sendable {
         return pathFound()
     }
 
-    /// Reports that the exchange must not wait for connectivity. Returns the request's handle, with which the caller
-    /// cancels the request; `nil` if the exchange has ended.
+    /// Refuses an exchange's wait for connectivity.
+    ///
+    /// Returns the handle with which the caller cancels the request; `nil` if the exchange has ended.
     mutating func waitRefused(_ reason: HTTPFailure) -> HTTPRequestHandle? {
         guard let handle = exchange.handle else { return nil }
         exchange.refused(reason)
@@ -138,7 +137,7 @@ struct LoadState: Sendable {
 
     // MARK: Responses
 
-    /// Reports a final response head.
+    /// Reports that the head of a final response has arrived.
     ///
     /// - Parameter parts: The decoder for `multipart/x-mixed-replace` content, whose parts replace each other; `nil`
     ///   for other content.
@@ -154,8 +153,8 @@ struct LoadState: Sendable {
         if action != .discard { exchange.responded(response) }
         record?.note(head, response, connection)
         if access.bound != nil { access.bound?.handshake.responded(on: connection.details.id) }
-        // The content of a discarded response is not wanted, so the request is cancelled. A 304 response has no
-        // content, so its request ends without a cancellation.
+        // The content of a discarded response is not needed, so cancel the request. A 304 response has no content, and
+        // its request ends without a cancellation.
         if action == .discard, head.status != 304 { arrival.end.handle = exchange.takeHandle() }
         arrival.end.secureOrigin = exchange.secureOrigin
         arrival.usesCredential = !access.isUnused
@@ -164,8 +163,8 @@ struct LoadState: Sendable {
 
     /// Reports that the server has switched the protocol.
     ///
-    /// - Returns: A step to perform, and the key that the request's WebSocket handshake contained (empty for other
-    ///   protocols). The key is `nil` if the load does not wait for a response head; the switch must then be ignored.
+    /// - Returns: The next step, and the key from the request's WebSocket handshake (empty for other protocols). If the
+    ///   load does not wait for a response head, the key is `nil`, and the caller must ignore the switch.
     mutating func protocolSwitched(
         _ head: HTTPResponseHead, _ response: HTTPURLResponse, _ connection: HTTPConnectionInformation
     ) -> (path: Step, key: String?) {
@@ -175,8 +174,8 @@ struct LoadState: Sendable {
         return (path, exchange.upgradeKey)
     }
 
-    /// Reports content. Content that must be held back is stored in the same call, so that later content cannot
-    /// overtake it.
+    /// Reports content that has arrived. If the content cannot be delivered now, this call stores it. Later content
+    /// then cannot overtake it.
     ///
     /// - Returns: The destination, if the content is delivered now; otherwise the action to perform.
     mutating func contentArrived(_ piece: Data) -> (destination: LoadContent.Destination?, action: LoadMachine.Action) {
@@ -200,14 +199,14 @@ struct LoadState: Sendable {
 
     // MARK: Delivery
 
-    /// Removes and returns the content that was held back. If there is none, later content is delivered directly, and
-    /// `step` is the load's next step.
+    /// Removes and returns the content that was held back. If no content was held back, later content is delivered
+    /// directly, and `step` is the load's next step.
     mutating func heldContentTaken() -> (pieces: [Data], step: Step) {
         guard content.held.isEmpty else { return (content.takeHeld(), Step(.none)) }
         return ([], Step(machine.heldContentTaken()))
     }
 
-    /// Returns the destination of content that was held back.
+    /// Returns where to deliver a piece of content that was held back.
     func destination(ofHeld piece: Data, in response: HTTPURLResponse) -> LoadContent.Destination {
         content.destination(of: piece, in: response)
     }
@@ -220,10 +219,10 @@ struct LoadState: Sendable {
         return (nil, concluded())
     }
 
-    /// Reports the task's demand for content.
+    /// Reports whether the task wants content.
     ///
-    /// - Parameter applied: Whether the caller last made the connection read; `nil` if the caller has not changed this
-    ///   yet.
+    /// - Parameter applied: Whether the caller's latest change made the connection read; `nil` if the caller has not
+    ///   changed this yet.
     /// - Returns: The request's handle, and whether the connection must read; `nil` if nothing changes. The caller
     ///   applies the result and calls again until it is `nil`, because another thread can change the demand at the same
     ///   time.
@@ -241,26 +240,27 @@ struct LoadState: Sendable {
 
     mutating func answered(_ question: LoadMachine.Question) -> Bool { machine.answered(question) }
 
-    /// Reports the decision to repeat the request. The request's handle is taken in the same call, because in a later
-    /// call it could already be the handle of the next exchange.
+    /// Reports the decision to repeat the request.
+    ///
+    /// Also takes the handle of the ended request. A later call could take the handle of the next exchange instead.
     mutating func repetitionChosen() -> Step {
         let action = machine.repetitionChosen()
         return Step(action, LoadExchange.End(handle: action == .cancelExchange ? exchange.takeHandle() : nil))
     }
 
-    /// Reports the decision to deliver the response that was held back, because no request follows it.
+    /// Reports that no further request follows. So the response that was held back is delivered.
     mutating func deliveryChosen() -> Step { Step(machine.deliveryChosen()) }
 
-    /// Reports that the request of a failed exchange can be repeated with a credential. The load receives no connection
-    /// challenges until the next exchange.
+    /// Reports that an exchange failed, but that its request can be sent again with a credential. The load receives no
+    /// connection challenges until its next exchange.
     mutating func recoveryFound() -> Step {
         Step(machine.recoveryFound(), LoadExchange.End(secureOrigin: exchange.secureOrigin))
     }
 
     /// Reports that the connection closed between two messages of an authentication.
     ///
-    /// - Returns: The negotiation to begin again, and the next step; `nil` if the exchange failed for another reason,
-    ///   or too often.
+    /// - Returns: The negotiation to restart, and the next step. Returns `nil` if the exchange failed for another
+    ///   reason, or has failed too often.
     mutating func handshakeBroke() -> (negotiation: LoadAccess.Negotiation, step: Step)? {
         guard let negotiation = access.negotiation, access.bound?.handshake.exchangeFailed() == true else { return nil }
         let step = recoveryFound()
@@ -270,19 +270,21 @@ struct LoadState: Sendable {
 
     // MARK: Stored responses
 
-    /// Reports a stored response that answers the request. Returns the values to release; `nil` if this response comes
-    /// too late.
+    /// Records that a stored response answers the request. Returns the values to release. Returns `nil` if the load can
+    /// no longer use the response.
     mutating func storedResponseFound(_ replay: DataLoader) -> End? {
         guard let released = end(machine.storedResponseFound()) else { return nil }
         self.replay = replay
-        // A stored response has no connection that a stream task could take over. The HTTP loader reports no further
-        // events: `replay` delivers the response.
+        // A stored response has no connection, so a stream task cannot take one over. `replay` delivers the response,
+        // so the HTTP loader reports no further events.
         handOver = .over
         return released
     }
 
-    /// Reports a redirect response from the cache. Like a redirect from the server, it is held back until it is decided
-    /// whether to follow it. Returns `false` if it comes too late.
+    /// Reports a redirect response that was found in the cache. Returns `false` if this report comes too late.
+    ///
+    /// The response is held back until the decision whether to follow the redirect. A redirect from the server is held
+    /// back in the same way.
     mutating func storedRedirectFound(_ response: HTTPURLResponse, _ data: Data) -> Bool {
         guard case .decide = machine.storedRedirectFound() else { return false }
         exchange.responded(response)
@@ -295,7 +297,7 @@ struct LoadState: Sendable {
 
     // MARK: Uploads
 
-    /// Reports a response during an upload. The upload decides while the load's lock is held, so that the upload's
+    /// Reports a response during an upload. The upload makes its decision while the load's lock is held, so that the
     /// decision agrees with the load's next step.
     mutating func uploadAnswered(
         _ head: HTTPResponseHead, _ upload: RunningUpload
@@ -305,20 +307,21 @@ struct LoadState: Sendable {
         switch answer {
         case .deliver, .fail: return (answer, Step(.none))
         case .send(let delay): return (answer, interrupted(for: delay))
-        // The load receives no connection challenges until the next exchange.
+        // This exchange ends now. Until the next exchange begins, the load gets no connection challenges.
         case .sendAgain:
             let end = LoadExchange.End(secureOrigin: exchange.secureOrigin)
             return (answer, Step(machine.headArrived(.sendAgain), end))
         }
     }
 
-    /// Reports that the connection of an upload broke.
+    /// Reports that the connection broke during an upload. The upload may continue after a pause.
     mutating func uploadBroke(_ upload: RunningUpload) -> Step {
         guard !machine.hasEnded, let delay = upload.connectionBroke() else { return Step(.none) }
         return interrupted(for: delay)
     }
 
-    /// Ends the exchange of an upload that pauses before its next request.
+    /// Ends the exchange because the upload was interrupted. The upload waits for `delay` before it sends its next
+    /// request.
     private mutating func interrupted(for delay: Duration) -> Step {
         let action = machine.uploadInterrupted(for: delay)
         guard case .pause = action else { return Step(action) }
@@ -329,8 +332,8 @@ struct LoadState: Sendable {
 
     // MARK: Connection challenges
 
-    /// Reports a challenge of the connection. If the load does not wait for a connection, does not store the challenge
-    /// and returns `false`.
+    /// Stores a challenge from the connection for which the load waits. If the load is not waiting for a connection,
+    /// stores nothing and returns `false`.
     mutating func challengeArrived(_ challenge: ChallengeOnce) -> Bool {
         guard machine.isAwaitingHead else { return false }
         challenges.append(challenge)
@@ -341,7 +344,7 @@ struct LoadState: Sendable {
 
     // MARK: The end
 
-    /// Reports that the task has stopped the load. `end` is `nil` if the load had already ended.
+    /// Records that the task has stopped the load. `end` in the result is `nil` if the load had ended earlier.
     mutating func stopped() -> (end: End?, challenges: [ChallengeOnce], replay: DataLoader?) {
         (end(machine.loadEnded()), challenges, replay.take())
     }
@@ -352,8 +355,8 @@ struct LoadState: Sendable {
         exchange.over()
         record?.counts.responseBody += Int64(count)
         guard var conclusion = concluded() else { return nil }
-        // The load was removed from the receivers of connection challenges when the response head arrived. The caller
-        // need not remove it again.
+        // The load stopped receiving connection challenges when the response head arrived. The caller therefore need
+        // not remove the load from the receivers of challenges.
         conclusion.end.exchange.secureOrigin = nil
         handOver = .over
         return conclusion
@@ -376,11 +379,11 @@ struct LoadState: Sendable {
 
     // MARK: Handover
 
-    /// Requests the connection itself, before the response has ended.
+    /// Requests the connection itself before the response has ended.
     ///
-    /// - Returns: Whether the completion will be called, and the request's handle, with which the caller requests the
-    ///   connection from the engine. Without a handle, another thread is about to report the end of the load, and then
-    ///   calls the completion.
+    /// - Returns: Two values: whether the completion will be called, and the handle of the request. With the handle,
+    ///   the caller requests the connection from the engine. If there is no handle, another thread is about to report
+    ///   the end of the load, and that thread calls the completion.
     mutating func handOverRequested(
         _ completion: @escaping @Sendable (HTTPUpgradedStream?) -> Void
     ) -> (isAccepted: Bool, handle: HTTPRequestHandle?) {
@@ -390,8 +393,9 @@ struct LoadState: Sendable {
         return (true, exchange.handle)
     }
 
-    /// Ends the load's handover of its connection. Called after the end of the load was reported. Returns the
-    /// completion of the handover; `nil` if no handover was requested.
+    /// Ends the handover of the load's connection. Called after the end of the load was reported.
+    ///
+    /// Returns the handover's completion; `nil` if no handover was requested.
     mutating func handOverEnded() -> (@Sendable (HTTPUpgradedStream?) -> Void)? {
         defer { handOver = .over }
         guard case .requested(let completion) = handOver else { return nil }

@@ -11,17 +11,17 @@ protocol BodyReader: Sendable {
     func close()
 }
 
-/// A request content source that pauses while the task is suspended.
+/// A source of request content that pauses while the task is suspended.
 ///
-/// The source reads on a private queue, because a read can block: a program may write slowly to a bound pair of
-/// streams.
+/// The source reads on a private queue, because a read can block. For example, a program may write slowly to a bound
+/// pair of streams.
 final class PausableSource: HTTPBodySource {
     private struct State {
-        /// The load attempt; `nil` after the end. The source must not hold a task's last reference: a connection can
-        /// release the source while it holds its own lock, and a task must not be released under that lock.
+        /// The load attempt; `nil` after the end. The source must not hold the last reference to a task. A connection
+        /// can release the source while it holds its own lock, and a task must not be released under that lock.
         var attempt: LoadAttempt?
         var isStopped = false
-        /// The completion for the next chunk, while the task is suspended.
+        /// The completion that waits for the next chunk of the request body. It waits while the task is suspended.
         var wanted: (@Sendable (HTTPBodyPiece) -> Void)?
     }
 
@@ -86,8 +86,7 @@ struct StreamBodyReader: BodyReader {
             stream.close()
             return .end(FieldSection())
         case 1...: return .content(Data(buffer[..<count]))
-        // The error is not taken from `streamError`: reading this property would crash the process if the stream has no
-        // error object.
+        // Do not read `streamError` here. If the stream has no error object, this would crash the process.
         default: return .failure(LoadFailure(.bodyStreamExhausted))
         }
     }
@@ -100,9 +99,11 @@ final class FileBodyReader: BodyReader {
     private let handle: FileHandle
     private let rest: LockedValue<Int64>
 
+    /// Opens a file as request content.
+    ///
     /// - Parameters:
     ///   - offset: The offset of the first byte to send.
-    ///   - count: The number of bytes to send. A truncated file is a failure.
+    ///   - count: The number of bytes to send. If the file ends earlier, reading fails.
     init(_ url: URL, from offset: Int64 = 0, count: Int64) throws(LoadFailure) {
         do {
             handle = try FileHandle(forReadingFrom: url)

@@ -28,14 +28,15 @@ struct ProxiedExchange: Sendable {
         return load.network.refusedProxy(of: origin, since: start)
     }
 
-    /// Whether a response that arrived through a forwarding proxy is the proxy's own demand for another credential.
+    /// Returns whether a response comes from the forwarding proxy itself, not from the server, and demands another
+    /// credential.
     func isRefusal(_ head: HTTPResponseHead) -> Bool {
         guard head.status == 407 || head.status == 401 else { return false }
         return head.status == 407 || !head.fields.contains("WWW-Authenticate") && refusedProxy != nil
     }
 
-    /// Handles a response in which a proxy demands a credential, before the response is delivered. Without a
-    /// credential, the response is delivered.
+    /// Handles a response in which a proxy demands a credential. Called before the response is delivered. If there is
+    /// no credential, the response is delivered.
     func challenged(_ response: HTTPURLResponse) {
         guard let proxy = refusedProxy else { return load.deliverHeld() }
         let obstacle = load.network.obstacle(of: proxy)
@@ -49,10 +50,10 @@ struct ProxiedExchange: Sendable {
             })
     }
 
-    /// Handles a failure to connect if a proxy demanded a credential during this exchange. `failure` can be the error
-    /// of a different proxy, which was tried after the demand.
+    /// Handles a failed connection attempt, if a proxy has already demanded a credential in this exchange. The failure
+    /// can come from a different proxy that was tried after this demand.
     ///
-    /// - Returns: `false` if the failure has another reason.
+    /// - Returns: `false` if the failure is not a failed connection attempt, or if no proxy has demanded a credential.
     func isAnswered(_ failure: HTTPFailure) -> Bool {
         guard case .cannotConnect = failure, let proxy = refusedProxy else { return false }
         let step = load.withState { $0.recoveryFound() }
@@ -66,8 +67,10 @@ struct ProxiedExchange: Sendable {
         return true
     }
 
-    /// Ends the exchange if it waits for connectivity because a proxy demands a credential. The demand is handled after
-    /// the exchange has ended. Returns `false` if the exchange waits for another reason, or has already ended.
+    /// Ends an exchange that waits for connectivity, if the reason is a proxy that demands a credential. The demand is
+    /// handled after the exchange has ended.
+    ///
+    /// Returns `false` if the exchange waits for another reason, or has already ended.
     func endsWaiting(for reason: NWError) -> Bool {
         guard case .posix(.EACCES) = reason, refusedProxy != nil,
             let handle = load.withState({ $0.waitRefused(.cannotConnect(reason)) })

@@ -1,11 +1,12 @@
 internal import CausewayProtocols
 internal import Foundation
 
-/// The credentials sent to proxies by a load or stream task.
+/// The credentials that one load or stream task sends to proxies.
 struct ProxyAccess: Sendable {
     /// How a task handles a proxy's refusal.
     enum Step: Sendable {
-        /// Connect again without asking the program, because the proxy has not yet received the credential.
+        /// Connect again, and send a known credential without asking the program. The proxy has not received this
+        /// credential yet.
         case again
         case offer([AuthenticationAttempts.Offer])
         case giveUp
@@ -15,20 +16,20 @@ struct ProxyAccess: Sendable {
     private static let maximumRepetitions = 3
 
     var attempts = AuthenticationAttempts()
-    /// The credential to store after the proxy has accepted it.
+    /// The credential that the current request uses for the proxy. It is stored if the proxy accepts it.
     var accepted: (URLCredential, URLProtectionSpace)?
-    /// Whether the next request needs a new connection.
+    /// Whether the next request must use a new connection.
     var needsNewConnection = false
     private var proposed: Set<URLCredential> = []
     private var repetitions = 0
 
     /// Decides how to handle a proxy's refusal.
     ///
-    /// - Parameter schemes: The schemes that authenticate a whole connection and can be answered.
+    /// - Parameter schemes: The usable authentication schemes that authenticate a whole connection.
     mutating func next(after proxy: RefusedProxy, schemes: ConnectionSchemes) -> Step {
         accepted = nil
-        // The proxy has not received the credential: it closed the connection after its refusal, or the connection
-        // began before the program supplied the credential.
+        // The proxy has not received the credential. Either the proxy closed the connection after its refusal, or the
+        // connection began before the program supplied the credential.
         if proxy.hasUnsentCredential, repetitions < Self.maximumRepetitions {
             repetitions += 1
             return .again
@@ -46,6 +47,7 @@ struct ProxyAccess: Sendable {
         }
     }
 
-    /// Records that default handling uses a credential. Returns whether it is the first use.
+    /// Records that the default handling of a challenge uses this credential. Returns whether it is used for the first
+    /// time.
     mutating func isFirstUse(of credential: URLCredential) -> Bool { proposed.insert(credential).inserted }
 }

@@ -11,7 +11,7 @@ protocol Challenged: AnyObject, Sendable {
     func ask(_ challenge: URLAuthenticationChallenge, _ answer: @escaping ChallengeAnswer)
 }
 
-/// A load or a stream task whose connections go through proxies, which can demand credentials.
+/// A load or stream task that connects through proxies. Proxies can demand credentials from it.
 protocol ProxyUser: Challenged {
     func withProxyAccess<Result: Sendable>(_ body: (inout ProxyAccess) -> Result) -> Result
     /// Connects through the proxy again.
@@ -24,11 +24,11 @@ protocol ProxyUser: Challenged {
 /// A proxy's refusal of a connection or request, with a demand for a credential.
 struct ProxyDemand: Sendable {
     let proxy: RefusedProxy
-    /// The connection error; `nil` if the proxy answered a request.
+    /// The error of the connection attempt. `nil` if the proxy sent a response that refuses a request.
     var error: URLError?
-    /// The proxy's response to a request; `nil` if it refused a connection.
+    /// The response with which the proxy refused a request; `nil` if the proxy refused a connection.
     var response: HTTPURLResponse?
-    /// Ends the task with the error, or delivers the response to the task.
+    /// Gives up: if there is an error, ends the task with it; otherwise delivers the proxy's response to the task.
     let giveUp: @Sendable () -> Void
 }
 
@@ -100,8 +100,9 @@ extension ProxyUser {
         }
     }
 
-    /// Connects again with the first token of a scheme that authenticates a whole connection (RFC 4559 §4.2). Later
-    /// connections create their own first token.
+    /// Starts authentication at the proxy with a scheme that authenticates a whole connection (RFC 4559 §4.2).
+    ///
+    /// Connects again with the scheme's first token. Each later connection creates its own first token.
     ///
     /// - Parameter fallback: Called if there is no token, for example because the user has no Kerberos ticket.
     private func negotiate(
@@ -135,7 +136,8 @@ extension HTTPNetwork {
         return AuthenticationChallenge.answerable(parsed, schemes: schemes).isEmpty ? missing : schemes
     }
 
-    /// The reason why a proxy's challenges cannot be answered, and what to install; `nil` if they can be answered.
+    /// Returns the reason why the proxy's challenges cannot be answered, with advice on what to install. Returns `nil`
+    /// if they can be answered.
     func obstacle(of proxy: RefusedProxy) -> String? {
         let reasons = offeredSchemes(in: proxy.refusal.challenges)
             .compactMap { $0.1.obstacle(at: "The proxy \(proxy.host)") }

@@ -3,7 +3,7 @@ internal import CausewayHTTP
 internal import CausewayProtocols
 internal import Foundation
 
-/// A proxy that refused a connection, because it demands a credential.
+/// A proxy that refused a connection because it demands a credential.
 struct RefusedProxy: Sendable {
     let host: String
     let port: UInt16
@@ -27,8 +27,8 @@ struct RefusedProxy: Sendable {
         !refusal.hadCredential && (refusal.hasCredential || challenges.credential != nil || challenges.hasAuthenticator)
     }
 
-    /// Returns the protection space that the program receives with a challenge. If an HTTP challenge names no realm,
-    /// the proxy's host is the realm. SOCKS, Negotiate and NTLM have no realms.
+    /// Returns the protection space for the challenge that the program receives. If an HTTP challenge names no realm,
+    /// the proxy's host is used as the realm. SOCKS, Negotiate and NTLM have no realms.
     func makeSpace(_ offer: AuthenticationAttempts.Offer) -> URLProtectionSpace {
         let named = AuthenticationMethod.name(of: offer.space.scheme)
         let (type, realm, method) =
@@ -47,8 +47,8 @@ struct RefusedProxy: Sendable {
 }
 
 extension HTTPNetwork {
-    /// Returns the latest proxy that refused a connection to an origin; `nil` if there was no refusal at or after
-    /// `time`.
+    /// Returns the proxy that most recently refused a connection to an origin. Returns `nil` if no proxy has refused
+    /// one since `time`.
     func refusedProxy(of origin: HTTPOrigin, since time: Duration) -> RefusedProxy? {
         refusedProxy(to: HTTPEngine.endpoint(of: origin), since: time)
     }

@@ -24,7 +24,7 @@ struct RememberedFields<Addition: Equatable & Sendable>: Sendable {
 
     private var last: Last?
 
-    /// Returns the cached result for the same fields and the same addition; `nil` if there is none.
+    /// Returns the cached result if neither the fields nor the addition have changed; otherwise `nil`.
     func result(for fields: FieldSection, _ addition: Addition) -> FieldSection? {
         guard let last, last.fields.isIdentical(to: fields), last.addition == addition else { return nil }
         return last.result
@@ -38,7 +38,7 @@ struct RememberedFields<Addition: Equatable & Sendable>: Sendable {
 }
 
 extension LockedValue {
-    /// Returns the cached result, or makes and caches it.
+    /// Returns the cached result. If there is none, computes it and stores it in the cache.
     func result<Addition>(
         for fields: FieldSection, _ addition: Addition, _ make: () -> FieldSection
     ) -> FieldSection where Value == RememberedFields<Addition> {

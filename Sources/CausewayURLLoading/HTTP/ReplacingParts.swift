@@ -4,21 +4,23 @@ internal import CausewaySystem
 internal import CausewayWire
 internal import Foundation
 
-/// Splits `multipart/x-mixed-replace` content, whose parts replace each other.
+/// Splits `multipart/x-mixed-replace` content into its parts. In this media type, each part replaces the part before
+/// it.
 final class ReplacingParts: Sendable {
-    /// The response status, which all parts share.
+    /// The response status, which applies to all parts.
     let status: Int
     private let decoder: LockedValue<MultipartDecoder>
 
-    /// Returns `nil` if the content has another type, or if the task needs the content as a whole, for example in a
-    /// file.
+    /// Creates a decoder for `multipart/x-mixed-replace` content. Returns `nil` for other content.
+    ///
+    /// Also returns `nil` if the task needs the content as a whole, for example in a file.
     init?(_ head: HTTPResponseHead, for outlet: TaskPlan.Outlet) {
         switch outlet {
         case .delegate, .handler: break
         case .file, .bytes, .webSocket, .stream: return nil
         }
-        // Most responses have a media type that begins with another letter. Checking this letter first avoids the
-        // allocation that parsing needs.
+        // Parsing the media type needs an allocation. To avoid it for most responses, first check whether the type
+        // begins with "M".
         guard let index = head.fields.index(of: "Content-Type"), let first = head.fields[index].value.first,
             first & 0xDF == UInt8(ascii: "M"), let type = MediaType(parsing: Array(head.fields[index].value)[...]),
             type.essence == "multipart/x-mixed-replace", let boundary = MultipartBoundary.of(type)

@@ -8,7 +8,7 @@ internal import CausewayWire
 final class RequestTarget: Sendable {
     /// The URL.
     let text: String
-    /// Whether the scheme is `http` or `https`, not `ws` or `wss`.
+    /// Whether the scheme is `http` or `https`. `false` for `ws` and `wss`.
     let isWeb: Bool
     let origin: HTTPOrigin
     /// The path and query as in a request line (RFC 9112 §3.2.1).
@@ -17,9 +17,10 @@ final class RequestTarget: Sendable {
     let usualFields: FieldSection
     /// The values that select a request's cookies.
     let cookieKey: CookieJar.AnswerKey
-    /// The key for stored responses. HEAD is answered from the response to GET.
+    /// The key under which the cache stores the response. HEAD and GET requests have the same key, because a stored GET
+    /// response can answer both.
     let cacheKey: MemoryCache.Key
-    /// The cached results of the functions that complete header fields.
+    /// Stores earlier results of the functions that complete header fields.
     private let completed = LockedValue(RememberedFields<Bool>())
     private let withCookies = LockedValue(RememberedFields<String>())
     private let conditional = LockedValue(RememberedFields<StoredResponse.Validators>())
@@ -27,7 +28,8 @@ final class RequestTarget: Sendable {
     /// The maximum length of cached header fields in bytes.
     static let maximumRemembered = 4096
 
-    /// Returns `nil` unless the scheme is `http`, `https`, `ws` or `wss`, and the host and the port are valid.
+    /// Creates the target of a request from URL text. Returns `nil` if the scheme is not `http`, `https`, `ws` or
+    /// `wss`, or if the host or the port is invalid.
     init?(_ text: String) {
         guard let uri = URIReference(text), let origin = HTTPOrigin(uri) else { return nil }
         self.text = text

@@ -8,14 +8,15 @@ internal import Foundation
 /// The state of a resumable upload. This is a separate object, so that a load without a resumable upload needs space only for a `nil`
 /// reference.
 final class RunningUpload: Sendable {
-    /// How the load goes on after a response.
+    /// What the load does after a response to the upload.
     enum Step {
-        /// The response is delivered to the program.
+        /// Deliver the response to the program.
         case deliver
         case fail
         /// Send the next request after the given pause.
         case send(after: Duration)
-        /// Send the next request at once. The response has no content, so its connection can be used again.
+        /// Send the next request at once, over the same connection. This is possible because the response has no
+        /// content.
         case sendAgain
     }
 
@@ -47,7 +48,7 @@ final class RunningUpload: Sendable {
             ResumableUpload(length: length, mayStartOver: RetryRules.isIdempotent(values.method), version: version))
     }
 
-    /// The upload with the progress that the server has confirmed.
+    /// The state of the upload, with the progress that the server has confirmed.
     var upload: ResumableUpload { state.withLock { $0 } }
 
     /// The offset at which the next request's content begins; `nil` if the request sends no content.
@@ -76,8 +77,10 @@ final class RunningUpload: Sendable {
         }
     }
 
-    /// Reports a response, and returns how the load goes on. A 401 response does not change the upload's state, because
-    /// the server can ask for a credential at each step of the upload.
+    /// Reports a response and returns the next step of the load.
+    ///
+    /// A 401 response does not change the upload's state, because the server may ask for a credential at each step of
+    /// the upload.
     func answered(_ head: HTTPResponseHead) -> Step {
         guard head.status != 401 else { return .deliver }
         return state.withLock { upload in

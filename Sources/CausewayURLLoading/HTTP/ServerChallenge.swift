@@ -6,22 +6,22 @@ internal import CausewaySystem
 internal import CausewayWire
 internal import Foundation
 
-/// A load whose server asks for credentials.
+/// A load that can be asked for credentials by its server.
 protocol ChallengedLoad: Challenged, AskingLoad {
     var request: URLRequest { get }
     /// The origin of the current exchange.
     var origin: HTTPOrigin { get }
-    /// The response that is held back while it is undecided whether another request follows it; `nil` if there is no
-    /// such response.
+    /// A response that the load does not deliver yet, because another request may follow it. `nil` if there is no such
+    /// response.
     var undecidedResponse: HTTPURLResponse? { get }
-    /// The request data from which a Digest answer is computed, and the URL of the request; `nil` if the request is not
-    /// valid.
+    /// The parts of the request from which a Digest response is computed, and the request's URL. `nil` if the request
+    /// is not valid.
     var digestRequest: (DigestRequest, URIReference)? { get }
 
     func withAccess<Result: Sendable>(_ body: (inout LoadAccess) -> Result) -> Result
     /// Sends the request again after the current exchange ends.
     func sendAgain()
-    /// Delivers the response that was held back, because no request follows it.
+    /// Delivers the response that was held back. The loader calls this when it does not send the request again.
     func deliverHeld()
     func fail(_ failure: LoadFailure)
 }
@@ -36,10 +36,10 @@ struct ServerChallenge: Sendable {
 
     private var network: HTTPNetwork { load.network }
 
-    /// Handles the 401 response.
+    /// Handles a 401 response.
     ///
-    /// - Parameter isOver: Whether an authentication with several messages is over. The server's message in the
-    ///   response then needs no answer.
+    /// - Parameter isOver: Whether an authentication with several messages has ended. In that case, the server's
+    ///   message in this response needs no answer.
     func answer(isOver: Bool = false) {
         let values = response.fields.values(of: "WWW-Authenticate")
         let (schemes, origin) = (network.connectionSchemes(of: values), load.origin)
@@ -57,7 +57,8 @@ struct ServerChallenge: Sendable {
         }
     }
 
-    /// Sends the request again with the same credential: the Digest nonce was stale, or the negotiation goes on.
+    /// Sends the request again with the same credential. Either the Digest nonce was stale, or the negotiation
+    /// continues.
     private func renew(_ offer: AuthenticationAttempts.Offer) {
         guard ConnectionSchemes(scheme: offer.space.scheme) == nil else {
             return ServerNegotiation.resume(
@@ -67,7 +68,7 @@ struct ServerChallenge: Sendable {
         send(credential, for: offer, store: nil)
     }
 
-    /// Handles a response that refuses the user after a complete negotiation: asks the program for another credential.
+    /// Handles a refusal that follows a complete Negotiate exchange. Asks the program for another credential.
     private func negotiationEnded() {
         // The program may have ended the load during the negotiation.
         guard let response = load.undecidedResponse else { return }
@@ -97,8 +98,8 @@ struct ServerChallenge: Sendable {
         }
     }
 
-    /// Asks for a credential for a scheme that authenticates a whole connection. Offers the next challenge if the
-    /// program has no credential, or if no first message can be made with it.
+    /// Asks for a credential for a scheme that authenticates a whole connection. If the program has none, offers the
+    /// next challenge. It also does so if the credential gives no first message.
     private func negotiate(_ scheme: ConnectionScheme, _ offers: Offers, _ space: URLProtectionSpace) {
         guard let offer = offers.first else { return load.deliverHeld() }
         let next: @Sendable () -> Void = { self.offer(offers.dropFirst()) }
@@ -183,8 +184,8 @@ struct ServerChallenge: Sendable {
 }
 
 extension AuthenticationAttempts.Offer {
-    /// Returns the protection space that the program receives with a challenge. If a challenge names no realm, the host
-    /// is the realm. Negotiate and NTLM have no realms.
+    /// Returns the protection space that the program receives together with a challenge. Its realm is the realm in the
+    /// challenge. If the challenge has none, the realm is the host. Negotiate and NTLM have no realm at all.
     func makeSpace(of load: any ChallengedLoad) -> URLProtectionSpace {
         let origin = load.origin
         let hasRealm = ConnectionSchemes(scheme: space.scheme) == nil

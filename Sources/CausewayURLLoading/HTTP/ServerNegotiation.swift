@@ -6,10 +6,10 @@ internal import Foundation
 
 /// An authentication scheme for whole connections: Negotiate (RFC 4559) or NTLM (MS-NTHT).
 ///
-/// NTLM always uses separate connections, each of which is used with only one credential. Negotiate with Kerberos
-/// usually needs only one token from the client. A request on any connection can carry it, also over HTTP/2. If the
-/// server answers this token with a token, the authentication needs further messages on one connection. The negotiation
-/// then starts over on a separate connection.
+/// NTLM always uses separate connections. Each of them is used with only one credential. Negotiate with Kerberos
+/// usually needs only one token from the client. A request on any connection can carry this token, also over HTTP/2. If
+/// the server answers with a token, the authentication needs further messages on one connection. The negotiation then
+/// starts over on a separate connection.
 struct ServerNegotiation: Sendable {
     let scheme: ConnectionScheme
     let credential: URLCredential
@@ -17,11 +17,12 @@ struct ServerNegotiation: Sendable {
 
     var owner: BoundConnections.Owner { BoundConnections.Owner(space: offer.space, credential: credential) }
 
-    /// Begins the authentication: sends the request again with the client's first message.
+    /// Begins the authentication: sends the request again with the first message of the client.
     ///
     /// - Parameters:
-    ///   - isBound: Whether to use a connection bound to the credential. NTLM always does.
-    ///   - fallback: Called if there is no message, for example because the user has no Kerberos ticket.
+    ///   - isBound: Whether the request must use a connection that is bound to the credential. This is always so for
+    ///     NTLM.
+    ///   - fallback: Called if there is no first message, for example because the user has no Kerberos ticket.
     func begin(
         for load: any ChallengedLoad, isBound: Bool = false, otherwise fallback: @escaping @Sendable () -> Void
     ) {
@@ -39,8 +40,10 @@ struct ServerNegotiation: Sendable {
         step(context, nil, for: load, otherwise: fallback)
     }
 
-    /// Continues the authentication: sends the request again with the answer to the server's message. If the message
-    /// needs no answer, the user is authenticated but lacks permission.
+    /// Continues the authentication after a message from the server.
+    ///
+    /// Sends the request again with the answer to this message. If the message needs no answer, the user is
+    /// authenticated but lacks permission.
     ///
     /// - Parameters:
     ///   - renewed: The challenge that contains the server's message.

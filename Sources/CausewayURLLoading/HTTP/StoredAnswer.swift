@@ -8,13 +8,13 @@ protocol CachedLoad: DrivenLoad {
     var cache: LoadCache? { get }
     /// Starts an exchange.
     func send(_ value: HTTPRequestValue, _ body: HTTPRequestBody)
-    /// Ends the load with a stored response, which another loader delivers.
+    /// Ends this load. Another loader takes over and delivers the stored response.
     func replay(_ cached: CachedURLResponse)
 }
 
 extension CachedLoad {
-    /// Returns the cache storage policy for a response. If the response may be stored, first reports the values for
-    /// storing it to the task.
+    /// Returns the cache storage policy for a response. If the response may be stored, this method first gives the task
+    /// the values that the cache needs.
     func storagePolicy(for response: HTTPURLResponse) -> URLCache.StoragePolicy {
         guard let exchange = cache?.exchange(storing: response) else { return .notAllowed }
         report(.cacheable(exchange))
@@ -28,15 +28,15 @@ struct StoredAnswer: Sendable {
     let load: any CachedLoad
     let cache: LoadCache
 
-    /// Answers a request from the cache, or sends it.
+    /// Answers a request from the cache if possible. Otherwise, sends the request.
     func answer(_ value: HTTPRequestValue, _ body: HTTPRequestBody, _ use: CacheUse) {
         guard let question = cache.begin(value.fields, use) else { return load.send(value, body) }
         if let known = cache.knownEntries(question) { return perform(cache.step(question, known, value), body) }
         cache.lookUp(question, asking: load) { entries in perform(cache.step(question, entries, value), body) }
     }
 
-    /// Delivers the stored response after the server has confirmed it, or in place of an error. The metrics then have
-    /// two transactions: the request to the server, and the delivery from the cache.
+    /// Delivers a response from the cache, after the server has confirmed it or to replace an error. The metrics then
+    /// have two transactions: the request to the server, and the delivery from the cache.
     func deliverConfirmed() {
         guard let step = cache.confirmed else { return }
         if load.measure() { load.report(.begins(TransactionRecord(request: load.request))) }
@@ -61,8 +61,8 @@ struct StoredAnswer: Sendable {
         hold(http, cached.data)
     }
 
-    /// Holds back a stored redirect response, and lets the program decide whether to follow the redirect, as for a
-    /// redirect from the server.
+    /// Does not deliver a stored redirect response yet. The program first decides whether to follow the redirect, as
+    /// for a redirect from the server.
     private func hold(_ response: HTTPURLResponse, _ content: Data) {
         guard load.withState({ $0.storedRedirectFound(response, content) }) else { return }
         cache.storedRedirectFound()

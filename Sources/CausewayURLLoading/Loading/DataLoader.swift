@@ -9,14 +9,15 @@ internal import Foundation
 final class DataLoader: Loader {
     private enum Phase {
         case ready, started, responded
-        /// A thread is reporting the content to the task.
+        /// A thread is now reporting the content to the task.
         case delivering
         case ended
     }
 
     private struct Progress {
         var phase = Phase.ready
-        /// The completion that ``deliver(then:)`` has stored. The loader calls it after the content was reported.
+        /// The completion that was passed to ``deliver(then:)``. The loader calls it when all content has been
+        /// reported.
         var completion: (@Sendable () -> Void)?
     }
 
@@ -56,8 +57,8 @@ final class DataLoader: Loader {
         guard move(from: .ready, to: .started) else { return }
         attempt.report(.measured(record))
         attempt.report(.response(response, .notAllowed))
-        // Another thread that resumes the task can deliver the content, but the response must be reported first. So
-        // allow this only now.
+        // The response must be reported before its content. So allow the delivery of content only now. From here on,
+        // another thread that resumes the task can deliver the content.
         if move(from: .started, to: .responded) { demandChanged() }
     }
 
@@ -65,8 +66,8 @@ final class DataLoader: Loader {
         if attempt.wantsBytes, move(from: .responded, to: .delivering) { reportContent() }
     }
 
-    /// Delivers the content after the response, because the data task becomes a stream task. So the content is
-    /// delivered even if the task wants none now. The completion is called after the content and the end were reported.
+    /// Delivers the content to a data task that becomes a stream task. Does so even if the task wants no content now.
+    /// Calls the completion after the content and its end were reported.
     func deliver(then completion: @escaping @Sendable () -> Void) {
         let phase = progress.withLock { progress -> Phase in
             let phase = progress.phase
@@ -74,7 +75,7 @@ final class DataLoader: Loader {
             case .started, .responded:
                 progress.phase = .delivering
                 progress.completion = completion
-            // The content is already being reported. The thread that reports it calls this completion afterwards.
+            // Another thread is reporting the content now. It calls this completion handler afterwards.
             case .delivering: progress.completion = completion
             case .ready, .ended: break
             }

@@ -9,7 +9,7 @@ final class FileLoader: Loader {
         var hasEnded = false
     }
 
-    /// The read size in bytes.
+    /// The number of bytes to read at a time.
     static let pieceSize = 64 * 1024
 
     private let attempt: LoadAttempt

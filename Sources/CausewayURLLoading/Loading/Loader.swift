@@ -44,22 +44,23 @@ enum LoadEvent: Sendable {
     case informational(HTTPURLResponse)
     /// No network is available, and the session waits for connectivity.
     case waiting
-    /// A network is available after ``waiting``.
+    /// A network is available again, after ``waiting`` was reported.
     case continues
-    /// A redirect response. The task decides whether to follow the redirect, and starts a new loader if so.
+    /// A redirect response. The task decides whether to follow it. If so, the task starts a new loader.
     indirect case redirect(Redirect)
-    /// A redirect by a `URLProtocol` object that reports no HTTP response with the redirect.
+    /// A `URLProtocol` object redirected the request, but reported no HTTP response for the redirect.
     case continuation(URLRequest)
     /// An authentication challenge. The loader continues after `answer` is called.
     indirect case challenge(URLAuthenticationChallenge, answer: ChallengeAnswer)
     /// The loader will send the request content again from an offset. The task sets its number of sent bytes to this
     /// offset.
     case sendsAgain(from: Int64)
-    /// The body must be sent again from an offset. The loader continues after `answer` is called.
+    /// The loader must send the request body again from an offset, so it needs a new stream. The loader continues after
+    /// `answer` was called.
     case needsStream(from: Int64, answer: @Sendable (Unchecked<InputStream>?) -> Void)
     /// The load's metrics. A loader can omit them. They are reported before the end.
     indirect case measured(TransactionRecord)
-    /// The request is sent again, which begins another transaction.
+    /// The request is sent again. This begins another transaction.
     indirect case begins(TransactionRecord)
     /// The server switched to the WebSocket protocol. The load has ended.
     case upgraded(WebSocketOpening)
@@ -67,8 +68,9 @@ enum LoadEvent: Sendable {
     case switched(HTTPURLResponse, HTTPUpgradedStream)
     /// The content is complete.
     case finished
-    /// A whole response for a completion handler. If the cache may store the response, the request's fields and times
-    /// for the cache are included. The load has ended.
+    /// A whole response for a completion handler. After this event, the load has ended.
+    ///
+    /// If the cache may store the response, the event includes the request's fields and times for the cache.
     indirect case whole(HTTPURLResponse, Data, CacheExchange?)
     case failed(any Error)
 
@@ -86,7 +88,8 @@ struct Redirect: Sendable {
     var response: HTTPURLResponse
     /// The task's failure if no delegate decides to follow the redirect; `nil` if the redirect is followed by default.
     var refusal: LoadFailure?
-    /// Makes the loader deliver the redirect response with its content. `nil` if the loader has ended.
+    /// A closure that declines the redirect. The loader then delivers the redirect response with its content. `nil` if
+    /// the loader has ended.
     var decline: (@Sendable () -> Void)?
 }
 
@@ -110,10 +113,10 @@ final class LoadAttempt: Sendable {
     /// The task that receives the events. A data task can hand over its attempt to a download task.
     var task: TaskCore { owner.withLock { $0 } }
 
-    /// Hands over the attempt to another task.
+    /// Hands over this load attempt to another task.
     func move(to task: TaskCore) { owner.withLock { $0 = task } }
 
-    /// Whether the loader should deliver more content now.
+    /// Whether the task can take more content from the loader now.
     var wantsBytes: Bool { task.wantsBytes }
 
     /// The task's priority, which the program can change at any time.

@@ -23,7 +23,8 @@ final class ProtocolLoader: Loader {
         progress = LockedValue(.ready(object))
     }
 
-    /// Calls `startLoading` on the queue on which `stopLoading` is called later, so that the `URLProtocol` object receives both in order.
+    /// Calls `startLoading` on the queue on which `stopLoading` is called later. So the `URLProtocol` object receives
+    /// the two calls in order.
     func start() {
         queue.async { [self] in
             let object = progress.withLock { progress -> URLProtocol? in
@@ -35,8 +36,8 @@ final class ProtocolLoader: Loader {
         }
     }
 
-    /// Does nothing, because a `URLProtocol` object cannot be paused. Its content is buffered while the task wants
-    /// none.
+    /// Does nothing, because the loader cannot pause a `URLProtocol` object. If the task wants no content, the content
+    /// is buffered.
     func demandChanged() {}
 
     func stop() {

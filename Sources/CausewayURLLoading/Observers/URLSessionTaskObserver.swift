@@ -14,13 +14,15 @@ public protocol URLSessionTaskObserver: Sendable {
     func taskWillStart(_ task: URLSessionTask) -> (any URLSessionTaskObservation)?
 }
 
-/// The observation of one task.
+/// Observes one task.
 public protocol URLSessionTaskObservation: Sendable {
     /// Header fields that are added to the request, such as `traceparent`. A field that the request already has is not replaced.
     var requestFields: [String: String] { get }
 
-    /// Called once when the task has ended, before the task's final callback. Runs on the delegate queue. For a task of
-    /// an `async` function without a delegate, it runs on a thread of this library, so it must not block.
+    /// Called once when the task has ended, before the task's final callback.
+    ///
+    /// The method runs on the delegate queue. For a task of an `async` function without a delegate, it runs on a thread
+    /// of this library, so it must not block.
     ///
     /// - Parameters:
     ///   - task: The task. Its response and byte counts are final.

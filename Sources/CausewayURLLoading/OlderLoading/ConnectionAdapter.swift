@@ -4,7 +4,7 @@ internal import Foundation
 /// Forwards a data task's delegate callbacks to the delegate of an ``NSURLConnection``. SAFETY: the stored properties are constants of
 /// thread-safe types.
 final class ConnectionAdapter: NSObject, DeferringDelegate, @unchecked Sendable {
-    /// As on Apple platforms, the connection lives until the task completes: the task retains the adapter, and the
+    /// A connection lives until its task completes, as on Apple platforms. The task retains this adapter, and the
     /// adapter retains the connection.
     private let connection: NSURLConnection
     private let events: ConnectionEvents<any NSURLConnectionDelegate>
@@ -74,7 +74,7 @@ final class ConnectionAdapter: NSObject, DeferringDelegate, @unchecked Sendable 
     func receive(_ data: Data, of task: URLSessionDataTask, taken: @escaping @Sendable () -> Void) {
         events.add { [connection] delegate in
             // Call `taken` first, so that the content no longer counts as undelivered. The delegate method may run the
-            // run loop to receive more content, and undelivered content can pause the load.
+            // run loop to receive more content. Undelivered content can pause the load.
             taken()
             (delegate as? any NSURLConnectionDataDelegate)?.connection(connection, didReceive: data)
         }

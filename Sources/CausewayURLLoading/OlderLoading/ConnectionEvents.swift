@@ -28,7 +28,8 @@ final class ConnectionEvents<Delegate>: Sendable {
     /// Whether a run loop or an operation queue is set.
     var hasPlace: Bool { state.withLock { !$0.places.isEmpty || $0.queue != nil } }
 
-    /// Whether the delivery of callbacks has ended, with the final callback or by a cancellation.
+    /// Whether no more callbacks are delivered, because the final callback was delivered or the connection was
+    /// cancelled.
     var hasEnded: Bool { state.withLock { $0.hasEnded } }
 
     /// Appends a callback.
@@ -97,9 +98,9 @@ final class ConnectionEvents<Delegate>: Sendable {
         queue?.addOperation { [self] in run() }
     }
 
-    /// Runs callbacks until none is pending. Only one thread at a time runs callbacks, including those that other
-    /// threads have added. A callback can run the run loop of its thread. The next callbacks are then delivered during
-    /// that callback.
+    /// Runs callbacks until none is pending. Only one thread at a time runs callbacks. It also runs the callbacks that
+    /// other threads have added. If a callback runs its thread's run loop, the next callbacks are delivered during that
+    /// callback.
     private func run() {
         let current = ObjectIdentifier(Thread.current)
         let outer = state.withLock { $0.runner }
@@ -107,8 +108,10 @@ final class ConnectionEvents<Delegate>: Sendable {
         while let (event, delegate) = next(for: current, isNested: outer != nil) { event(delegate.value) }
     }
 
-    /// Returns the next callback. If there is none, returns `nil`. Unless an outer callback on this thread is still
-    /// running, other threads can then run callbacks.
+    /// Returns the next callback for a thread; `nil` if there is none.
+    ///
+    /// After `nil`, other threads may run callbacks. The exception is a nested call, in which an outer callback still
+    /// runs on this thread.
     private func next(for thread: ObjectIdentifier, isNested: Bool) -> (Event, Unchecked<Delegate>)? {
         state.withLock { state in
             guard state.runner == nil || state.runner == thread else { return nil }

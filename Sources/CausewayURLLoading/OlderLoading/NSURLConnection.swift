@@ -16,7 +16,7 @@ public import Foundation
     /// The session for all connections. Like the shared session, it uses registered ``URLProtocol`` classes and is never invalidated.
     static let session = makeSession(URLSessionConfiguration.default.settings)
 
-    /// The session for connections whose delegate does not want stored credentials.
+    /// The session for connections whose delegate forbids the use of stored credentials.
     private static let sessionWithoutCredentials: URLSession = {
         var settings = URLSessionConfiguration.default.settings
         settings.stores.credentials = nil
@@ -50,7 +50,7 @@ public import Foundation
         if startImmediately { start() }
     }
 
-    /// Creates a connection and starts it in the current run loop.
+    /// Creates an `NSURLConnection` and starts it in the current run loop.
     public convenience init?(request: URLRequest, delegate: Any?) {
         self.init(request: request, delegate: delegate, startImmediately: true)
     }
@@ -76,7 +76,7 @@ public import Foundation
         guard isFirst else { return }
         if !events.hasPlace { events.schedule(in: .current, .default) }
         events.add { [self] delegate in
-            // The delegate can change the first request before it is sent.
+            // Before the first request is sent, the delegate may change it.
             let session = Self.session(usingCredentials: delegate.connectionShouldUseCredentialStorage(self))
             guard let delegate = delegate as? any NSURLConnectionDataDelegate else { return load(request, in: session) }
             guard let first = delegate.connection(self, willSend: request, redirectResponse: nil) else {
@@ -90,8 +90,8 @@ public import Foundation
         let made = session.dataTask(with: request)
         made.delegate = ConnectionAdapter(self, events)
         task.withLock { $0 = made }
-        // If the delegate or another thread cancelled the connection before `task` was set, the cancellation found no
-        // task. So the task is cancelled here.
+        // The connection may have been cancelled before `task` was set. In that case, `cancel()` found no task, so
+        // cancel the task here.
         if events.hasEnded { made.cancel() } else { made.resume() }
     }
 
@@ -101,7 +101,7 @@ public import Foundation
         task.withLock { $0 }?.cancel()
     }
 
-    /// Adds a run loop in which the delegate is called. This has no effect after ``setDelegateQueue(_:)``.
+    /// Adds a run loop in which the delegate's methods are called. This has no effect after ``setDelegateQueue(_:)``.
     ///
     /// Counterpart: macOS 10.5, iOS 2.
     open func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) { events.schedule(in: aRunLoop, mode) }

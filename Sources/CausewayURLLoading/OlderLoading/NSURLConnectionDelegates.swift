@@ -58,9 +58,9 @@ extension NSURLConnectionDelegate {
 ///
 /// Counterpart: macOS 10.7, iOS 5.
 @preconcurrency public protocol NSURLConnectionDataDelegate: NSURLConnectionDelegate {
-    /// Asks the delegate for the request to send. The response is `nil` for the first request and the redirect response
-    /// for later requests. Return `nil` to use the redirect response as the final response. The default implementation
-    /// returns the request unchanged.
+    /// Asks the delegate for the request to send. `response` is `nil` for the first request. For later requests, it is
+    /// the redirect response. To use the redirect response as the final response, return `nil`. The default
+    /// implementation returns the request unchanged.
     func connection(
         _ connection: NSURLConnection, willSend request: URLRequest, redirectResponse response: URLResponse?
     ) -> URLRequest?

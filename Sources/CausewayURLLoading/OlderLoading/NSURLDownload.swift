@@ -56,8 +56,8 @@ public import Foundation
             let made = NSURLConnection.session(usingCredentials: usesCredentials).dataTask(with: request)
             made.delegate = DownloadAdapter(self)
             state.withLock { $0.task = made }
-            // If the delegate or another thread cancelled the download before `task` was set, the cancellation found no
-            // task. So the task is cancelled here.
+            // The delegate or another thread may have cancelled the download before `task` was set. That cancellation
+            // did not reach the task. So cancel the task here.
             if events.hasEnded { made.cancel() } else { made.resume() }
         }
     }
@@ -99,7 +99,7 @@ public import Foundation
         if state.withLock({ $0.destination == nil }) {
             delegate.download(self, decideDestinationWithSuggestedFilename: name)
         }
-        // If the delegate has cancelled the download, no file is created.
+        // Create no file if the delegate has cancelled the download.
         guard !events.hasEnded else { return }
         let (chosen, overwrites) = state.withLock { ($0.destination, $0.allowsOverwriting) }
         let wanted = chosen ?? FileManager.default.temporaryDirectory.appendingPathComponent(name).path
@@ -108,8 +108,8 @@ public import Foundation
         guard let handle = FileHandle(forWritingAtPath: path) else { throw LoadFailure(.fileNotOpened) }
         state.withLock { $0.path = path }
         file.withLock { $0 = handle }
-        // If another thread cancelled the download before the file was stored in the state, the cancellation found no
-        // file. So the file is closed here.
+        // Another thread may have cancelled the download before the file was stored in the state. In that case, the
+        // cancellation found no file to close. So close it here.
         guard !events.hasEnded else { return abandonFile() }
         delegate.download(self, didCreateDestination: path)
     }
@@ -171,5 +171,5 @@ public import Foundation
     }
 }
 
-/// The delegate of a download for which the program supplies no delegate.
+/// The default delegate for a download if the program supplies none.
 private final class NoDownloadDelegate: NSObject, NSURLDownloadDelegate {}

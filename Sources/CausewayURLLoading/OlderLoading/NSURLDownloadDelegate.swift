@@ -20,11 +20,11 @@ public import Foundation
     func download(_ download: NSURLDownload, didCancel challenge: URLAuthenticationChallenge)
     /// Returns whether stored credentials may be used. The default is `true`.
     func downloadShouldUseCredentialStorage(_ download: NSURLDownload) -> Bool
-    /// Delivers the response.
+    /// Passes the response to the delegate.
     func download(_ download: NSURLDownload, didReceive response: URLResponse)
     /// Reports a download that resumes at a byte offset. This method is never called.
     func download(_ download: NSURLDownload, willResumeWith response: URLResponse, fromByte startingByte: Int64)
-    /// Reports the arrival of content.
+    /// Reports to the delegate that content has arrived.
     func download(_ download: NSURLDownload, didReceiveDataOfLength length: Int)
     /// Returns whether to decode content of a media type, such as `application/gzip`. This method is never called.
     func download(_ download: NSURLDownload, shouldDecodeSourceDataOfMIMEType encodingType: String) -> Bool

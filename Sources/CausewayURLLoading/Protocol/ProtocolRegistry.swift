@@ -29,7 +29,7 @@ enum ProtocolRegistry {
 enum BuiltInProtocols {
     static let all: [AnyClass] = [HTTPLoading.self, DataLoading.self, FileLoading.self]
 
-    /// Returns whether a class is the placeholder for a built-in loader.
+    /// Returns whether a class only stands for one of the built-in loaders.
     static func contains(_ type: URLProtocol.Type) -> Bool { all.contains { $0 == type } }
 
     /// Returns whether a built-in loader can load a request.

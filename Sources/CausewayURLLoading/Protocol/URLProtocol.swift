@@ -74,7 +74,7 @@ public import Foundation
         client?.urlProtocol(self, didFailWithError: LoadFailure(.unsupportedURL).urlError(for: request.url))
     }
 
-    /// Stops loading. Called once after each ``startLoading()``, even if the load has already ended.
+    /// Stops the load. This method is called once after each ``startLoading()``, even if the load has already ended.
     open func stopLoading() {}
 
     /// Returns a property stored with a request.
@@ -82,8 +82,8 @@ public import Foundation
         request.values.properties?.value[key]
     }
 
-    /// Stores a property with a request. Copies of the request keep the property. A ``URLRequest`` made from the
-    /// request also keeps it.
+    /// Stores a property in a request. All copies of the request keep the property, and so does a ``URLRequest`` made
+    /// from the request.
     open class func setProperty(_ value: Any, forKey key: String, in request: NSMutableURLRequest) {
         var properties = request.values.properties?.value ?? [:]
         properties[key] = value

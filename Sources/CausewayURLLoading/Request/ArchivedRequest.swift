@@ -36,7 +36,7 @@ struct ArchivedRequest: Codable {
         body = values.body.data
     }
 
-    /// The request's values. If a stored raw value matches no enumeration case, the property gets its default value.
+    /// The request's values. A property gets its default value if its stored raw value matches no enumeration case.
     var values: RequestValues {
         var values = RequestValues(
             url: url.flatMap { URL(string: $0) },
@@ -60,7 +60,7 @@ extension NSCoder {
     /// The archive key under which this module's classes store their property list.
     private static var valuesKey: String { "CausewayValues" }
 
-    /// Encodes a value as a property list under one key.
+    /// Encodes a value as a binary property list under the key ``valuesKey``.
     func encodePropertyList(_ value: some Encodable) {
         let encoder = PropertyListEncoder()
         encoder.outputFormat = .binary

@@ -83,8 +83,8 @@ public struct MultipartForm: Sendable {
         parts.append((MultipartPart(name: name, filename: fileName, mediaType: type), .file(file)))
     }
 
-    /// Returns a media type unchanged; `nil` if the text is not a media type. Without this check, a text could inject
-    /// header fields or parts.
+    /// Returns `text` unchanged if it is a valid media type; otherwise `nil`. This check prevents that the text adds
+    /// header fields or parts to the message.
     private static func mediaType(_ text: String?) -> String? {
         guard let text, MediaType(parsing: text) != nil, text.utf8.allSatisfy(HTTPCharacters.isFieldValue) else {
             return nil
@@ -119,8 +119,10 @@ public struct MultipartForm: Sendable {
         }
     }
 
-    /// Returns a stream of the encoded form, for `httpBodyStream` and for delegates that are asked for a new stream. The files are read
-    /// while the stream is read. An upload task with a form needs no stream.
+    /// Returns a stream of the encoded form. The stream reads the files while it is read itself.
+    ///
+    /// Use it for `httpBodyStream`, or in a delegate method that must supply a new body stream. An upload task with a
+    /// form needs no such stream.
     ///
     /// - Throws: `URLError` if a file is missing or cannot be read.
     public func makeInputStream() throws -> InputStream {
@@ -136,8 +138,8 @@ public struct MultipartForm: Sendable {
         var content = MultipartContent()
         do throws(MultipartFailure) {
             for (index, (part, source)) in parts.enumerated() {
-                // `head(after:isFirst:)` throws only for an invalid media type. `append` has accepted only valid media
-                // types, so this call does not throw.
+                // This call does not throw. The method `head(after:isFirst:)` throws only for an invalid media type.
+                // But `append` has accepted only valid media types.
                 try content.append((try? part.head(after: limit, isFirst: index == 0)) ?? [])
                 switch source {
                 case .data(let data): try content.append(data)

@@ -35,8 +35,8 @@ public import Foundation
     /// Sets a header field, or removes it if `value` is `nil`. Field names are case-insensitive. A new field with a
     /// well-known name gets the usual capitalization. An existing field keeps the spelling of its name.
     ///
-    /// A name or value that contains CR, LF or NUL is ignored. Exception: the value may contain line folds,
-    /// which are CRLF followed by a space or tab. Each fold is sent as a space.
+    /// A name or value that contains CR, LF or NUL is ignored. There is one exception: the value may contain line
+    /// folds. A line fold is CRLF followed by a space or tab. Each fold is sent as a space.
     open func setValue(_ value: String?, forHTTPHeaderField field: String) { values.setField(value, field) }
 
     /// Appends a value to a header field. A comma separates it from the existing value. A name or value that contains
@@ -50,7 +50,8 @@ public import Foundation
         set { values.url = newValue }
     }
 
-    /// The main document's URL, used by the cookie policy; `nil` means that the request itself is for the main document.
+    /// The URL of the main document. The cookie policy uses it. `nil` means that the request itself loads the main
+    /// document.
     open override var mainDocumentURL: URL? {
         get { values.mainDocumentURL }
         set { values.mainDocumentURL = newValue }

@@ -4,8 +4,10 @@ internal import CausewayWire
 /// the next line (RFC 9112 §5.2). Other line ends, and zero bytes, are not allowed, because they could insert
 /// additional fields into the request.
 extension RequestValues {
-    /// Returns whether a field can be set. The name must contain no CR, LF or NUL. The value may contain CR and LF only
-    /// in folds, which are line ends followed by a space or tab, and no NUL.
+    /// Returns whether a header field with this name and value can be set.
+    ///
+    /// The name must contain no CR, LF or NUL. The value must contain no NUL. It may contain CR and LF only in folds,
+    /// which are line ends followed by a space or tab.
     static func canSet(_ value: some StringProtocol, _ name: some StringProtocol) -> Bool {
         guard !name.utf8.contains(where: isLineBreak) else { return false }
         guard value.utf8.contains(where: isLineBreak) else { return true }
@@ -38,8 +40,8 @@ extension RequestValues {
         return HTTPCharacters.trimmed((result + rest)[...])
     }
 
-    /// Returns the position after the line end at `start` and the following space or tab; `nil` if the bytes at `start`
-    /// are not a fold.
+    /// Returns the position after the line fold that begins at `start`. A line fold is CRLF followed by a space or tab.
+    /// Returns `nil` if no line fold begins at `start`.
     private static func endOfFold(in bytes: ArraySlice<UInt8>, at start: Int) -> Int? {
         let fold = bytes[start...].prefix(3)
         guard fold.count == 3, fold[start] == 0x0D, fold[start + 1] == 0x0A, HTTPCharacters.isSpace(fold[start + 2])

@@ -132,7 +132,7 @@ extension RequestValues: Hashable {
 }
 
 extension RequestValues {
-    /// All header fields as a dictionary; `nil` if no field and no dictionary was ever set.
+    /// All header fields as a dictionary. `nil` if the program has never set a field or the dictionary.
     var allFields: [String: String]? {
         guard fields.count > 0 || options[.hasFieldDictionary] else { return nil }
         var dictionary: [String: String] = [:]

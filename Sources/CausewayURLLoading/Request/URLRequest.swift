@@ -2,9 +2,10 @@ internal import Causeway
 internal import CausewayWire
 public import Foundation
 
-/// Stores the values of a ``URLRequest``, so that copying the structure only retains one reference. SAFETY: `values`
-/// changes only while a single structure refers to this object (`isKnownUniquelyReferenced`). `RequestTests` tests this
-/// with changes to copies.
+/// Stores the values of a ``URLRequest``. A copy of the structure then only retains one reference.
+///
+/// SAFETY: `values` changes only while a single structure refers to this object (`isKnownUniquelyReferenced`).
+/// `RequestTests` tests this with changes to copies.
 private final class RequestBox: @unchecked Sendable {
     var values: RequestValues
 
@@ -43,8 +44,7 @@ public struct URLRequest: ReferenceConvertible, Hashable, Sendable {
     /// The properties of the request. Reading one property does not copy the others.
     var values: RequestValues { _read { yield box.values } }
 
-    /// Changes the request's values. If copies of the request share the values, this request first gets a separate copy
-    /// of them.
+    /// Changes the request's values. If a copy of the request shares the values, this request first gets its own copy.
     mutating func change(_ body: (inout RequestValues) -> Void) {
         if !isKnownUniquelyReferenced(&box) { box = RequestBox(box.values) }
         body(&box.values)

@@ -12,7 +12,7 @@ public import Foundation
 // SAFETY: the stored properties are constants, and a lock guards the cached dictionary. Subclasses outside this module must make their own
 // properties thread-safe.
 @preconcurrency open class HTTPURLResponse: URLResponse, @unchecked Sendable {
-    /// The archived values in addition to those of the superclass.
+    /// The values to archive in addition to the superclass's values.
     struct Head: Codable, Hashable, Sendable {
         var url: URL?
         var statusCode: Int

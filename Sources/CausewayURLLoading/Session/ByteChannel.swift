@@ -17,7 +17,7 @@ final class ByteChannel: Sendable {
     }
 
     private let progress = LockedValue(State())
-    /// The task whose content is read.
+    /// The task whose content this object reads.
     private let source = LockedValue<TaskCore?>(nil)
 
     /// Sets the task. Called once, before the task is resumed.
@@ -98,8 +98,8 @@ final class ByteChannel: Sendable {
             case .failure(let error): return (.failure(error), nil)
             case .success: return (.success(nil), nil)
             case nil:
-                // Only one reader can wait for bytes. When a second reader waits, the first reader receives the end of
-                // the sequence.
+                // Only one reader can wait for bytes. If a second reader starts to wait, the first reader receives the
+                // end of the sequence.
                 let earlier = progress.takeWaiter()
                 progress.waiter = .bytes(continuation)
                 return (nil, earlier)

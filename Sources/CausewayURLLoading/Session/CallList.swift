@@ -3,13 +3,14 @@ internal import CausewaySystem
 internal import DequeModule
 internal import Foundation
 
-/// Where a task runs callbacks to the program.
+/// The queue or thread on which a task runs the program's callbacks.
 enum CallPlace: Sendable {
     /// A delegate queue supplied by the program.
     case operations(OperationQueue)
     /// The serial delegate queue that a session created.
     case batch(CallBatch)
-    /// Any Swift runtime thread. Only for tasks whose single callback resumes a Swift task and runs no program code.
+    /// Any thread of the Swift runtime. Use this only for a task with a single callback. The callback must only resume
+    /// a Swift task, and must run no program code.
     case anywhere
 }
 
@@ -39,8 +40,8 @@ final class CallBatch: Sendable {
         if schedules { schedule() }
     }
 
-    /// Adds an operation to the queue. On an event loop's thread, the operation is added after all events that the loop
-    /// handles in its current round, so that it runs the callbacks of all these events.
+    /// Adds an operation to the queue. On an event loop's thread, the operation is added after the loop's current round
+    /// of events. It then runs the callbacks of all these events.
     private func schedule() {
         HTTPEngine.resumeTask { [self] in queue.addOperation { [self] in run() } }
     }
@@ -59,10 +60,10 @@ final class CallBatch: Sendable {
     }
 }
 
-/// Runs the delegate callbacks and completion handlers of one task, in order and one at a time. A `CallPlace` selects
-/// the queue or thread.
+/// Runs the delegate callbacks and completion handlers of one task, in order and one at a time.
 ///
-/// On an operation queue, one operation runs several callbacks.
+/// A `CallPlace` selects the queue or the thread for a callback. On an operation queue, one operation runs several
+/// callbacks.
 final class CallList: Sendable {
     private struct Waiting {
         var place: CallPlace

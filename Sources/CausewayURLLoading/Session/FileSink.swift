@@ -64,7 +64,7 @@ final class FileSink: Sendable {
         return size(of: descriptor)
     }
 
-    /// Removes an earlier download's file, unless another download uses it.
+    /// Removes the file of an earlier download, unless another download is using it.
     static func remove(_ url: URL) {
         guard let file = open(url, O_WRONLY) else { return }
         withExtendedLifetime(file) { try? FileManager.default.removeItem(at: url) }
@@ -104,7 +104,7 @@ final class FileSink: Sendable {
         }
     }
 
-    /// Closes and removes the file. Does not fail if the program has moved the file.
+    /// Closes the file and removes it. If the program has already moved the file, this is no error.
     func remove() {
         try? close()
         try? FileManager.default.removeItem(at: url)
@@ -114,7 +114,8 @@ final class FileSink: Sendable {
 /// Calls close(2), whose name a method of the class hides.
 private func closeFile(_ descriptor: Int32) { _ = close(descriptor) }
 
-/// Calls open(2), whose name a method of the class hides. Repeats interrupted calls.
+/// Calls open(2), and repeats interrupted calls. The class cannot call open(2) directly, because its own method hides
+/// the name.
 private func openFile(_ path: String, _ flags: Int32) -> Int32 {
     while true {
         let descriptor = open(path, flags, 0o600)

@@ -1,11 +1,11 @@
-/// A queue of messages that are handled in order by one thread at a time.
+/// A queue of messages. Only one thread at a time handles messages, in order.
 ///
-/// After a thread has posted a message to an idle mailbox, it drains the mailbox, or lets another thread do so. Until
-/// the mailbox is empty, other threads only append messages. While the task waits for a delegate's response, the
-/// mailbox is on hold: messages then stay in the queue.
+/// A thread that posts a message to an idle mailbox handles the queued messages, or leaves this to another thread.
+/// Until the mailbox is empty, other threads only append messages. While the task waits for a delegate's response, the
+/// mailbox is on hold. All messages then stay in the queue.
 struct Mailbox<Message: Sendable>: Sendable {
-    /// Identifies a period in which no messages are handled (a hold). With it, a late release of an earlier hold has no
-    /// effect.
+    /// Identifies a hold: a period in which the mailbox handles no messages. If an earlier hold is released late, this
+    /// does not end a later hold.
     struct Hold: Equatable, Sendable {
         fileprivate var number: Int
     }
@@ -25,23 +25,24 @@ struct Mailbox<Message: Sendable>: Sendable {
         return claim()
     }
 
-    /// Reserves an idle mailbox for the caller, which can then handle a message at once without storing it in the
-    /// queue. The caller must drain the mailbox afterwards, or call ``endClaim()``. Returns `false` if the mailbox is
-    /// on hold, or if messages are queued or being handled.
+    /// Reserves an idle mailbox for the caller. The caller can then handle a message at once, without storing it in the
+    /// queue. Afterwards, the caller must drain the mailbox or call ``endClaim()``.
+    ///
+    /// Returns `false` if the mailbox is on hold, if messages are queued, or if another thread is handling messages.
     mutating func claimIfIdle() -> Bool {
         guard !isDraining, currentHold == nil, first == waiting.count else { return false }
         isDraining = true
         return true
     }
 
-    /// Ends the exclusive access that ``claimIfIdle()`` gave, without handling the messages that were posted since
-    /// then. Returns whether another thread must handle these messages.
+    /// Ends the exclusive access that ``claimIfIdle()`` gave. Returns whether another thread must now handle messages
+    /// that were posted in the meantime.
     mutating func endClaim() -> Bool {
         isDraining = false
         return claim()
     }
 
-    /// Returns the next message for the draining thread. After `nil` the thread must stop draining.
+    /// Returns the next message for the draining thread. If the result is `nil`, the thread must stop draining.
     mutating func next() -> Message? {
         guard currentHold == nil, first < waiting.count else {
             isDraining = false
@@ -64,8 +65,8 @@ struct Mailbox<Message: Sendable>: Sendable {
         return hold
     }
 
-    /// Releases a hold and inserts a message before all others. Returns whether the caller must drain the mailbox. Has
-    /// no effect if the hold has already ended.
+    /// Ends a hold, and inserts a message before all waiting messages. Returns whether the caller must drain the
+    /// mailbox. Changes nothing if the hold has already ended.
     mutating func release(_ hold: Hold, with message: Message) -> Bool {
         guard currentHold == hold else { return false }
         currentHold = nil
@@ -74,7 +75,8 @@ struct Mailbox<Message: Sendable>: Sendable {
         return claim()
     }
 
-    /// Replaces all messages with one message and ends the current hold. Returns whether the caller must drain.
+    /// Replaces all waiting messages with one message, and ends the current hold. Returns whether the caller must
+    /// deliver the message.
     mutating func interrupt(with message: Message) -> Bool {
         waiting = [message]
         first = 0

@@ -55,6 +55,6 @@ extension SessionCore {
         }
     }
 
-    /// The maximum size of a cached response's content in bytes: 5 % of the cache capacity.
+    /// The maximum content size of a response to cache, in bytes. It is 5 % of the cache capacity.
     var maximumCachedSize: Int { settings.stores.cache?.maximumContentSize ?? 0 }
 }

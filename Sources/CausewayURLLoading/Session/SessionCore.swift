@@ -9,8 +9,8 @@ final class SessionCore: Sendable {
         case valid
         /// No new tasks are started.
         case finishing
-        /// The session was invalidated, and its tasks are cancelled. A background session also cancels the tasks that
-        /// it restores in this phase.
+        /// The session was invalidated, and its tasks are cancelled. Tasks that a background session restores in this
+        /// phase are cancelled too.
         case cancelling
         case invalid
     }
@@ -83,7 +83,7 @@ final class SessionCore: Sendable {
         return classes.count != builtIn.count || zip(classes, builtIn).contains { $0 != $1 }
     }
 
-    /// Whether `URLProtocol` classes of the program may load requests.
+    /// Whether the program's own `URLProtocol` classes may load requests.
     var hasProgramProtocols: Bool { hasOwnProtocols || isShared && !ProtocolRegistry.registered.isEmpty }
 
     /// The delegate; `nil` after the session has become invalid.
@@ -132,9 +132,11 @@ final class SessionCore: Sendable {
         if !isValid { core.cancel() }
     }
 
-    /// Retains a task that continues earlier work: a stored task, or the task that a data task becomes. A session that
-    /// finishes its tasks also finishes this task. If the session is being cancelled, the task is cancelled. If the
-    /// session has ended, the task is not retained. Returns whether the task continues.
+    /// Adds a task that continues earlier work. Returns whether the task continues.
+    ///
+    /// Such a task is a stored task, or it replaces a data task. The session retains the task, unless the session has
+    /// ended. A session that finishes its tasks also finishes this task. A session that is being cancelled cancels this
+    /// task.
     @discardableResult
     func addContinuing(_ task: URLSessionTask) -> Bool {
         guard let core = task.core else { return false }
@@ -177,8 +179,8 @@ final class SessionCore: Sendable {
         if let deadline = core.state.withLock({ $0.deadline }) { watch(until: deadline) }
     }
 
-    /// Makes the session check the timeouts of all tasks at `deadline`. If an earlier check is already set, that check
-    /// stays.
+    /// Schedules a time at which the session checks the timeouts of all tasks: `deadline`. If an earlier check is
+    /// already scheduled, nothing changes.
     func watch(until deadline: Duration) { timeouts.arm(deadline) }
 
     // MARK: Invalidation
@@ -193,8 +195,8 @@ final class SessionCore: Sendable {
             return cancelsTasks ? Array(state.tasks.values) : []
         }
         for task in tasks { task.cancel() }
-        // A background session must restore its stored tasks before it ends. It waits for this even if the command `nw
-        // transfers` is running these tasks.
+        // A background session may end only after it has restored its stored tasks. This also applies while `nw
+        // transfers` runs these tasks.
         if background.session?.mayEnd == false {
             afterRestoring { [self] in endIfIdle(session) }
         } else {

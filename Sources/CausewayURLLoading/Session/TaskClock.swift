@@ -2,7 +2,8 @@ internal import Foundation
 
 /// A task's idle timeout and resource timeout. Times are measured from an arbitrary fixed instant.
 struct TaskClock: Sendable {
-    /// The reasons why the idle timeout stands still. They can begin and end in any order.
+    /// The reasons for which the idle timeout is paused. Several reasons can apply at the same time, and they can begin
+    /// and end in any order.
     struct Pauses: OptionSet, Sendable {
         let rawValue: UInt8
 
@@ -10,8 +11,7 @@ struct TaskClock: Sendable {
         static let suspension = Pauses(rawValue: 1)
         /// The task waits for a response of the program.
         static let question = Pauses(rawValue: 2)
-        /// The task waits for a network. Or the task belongs to a background session and waits until the session starts
-        /// it.
+        /// The task waits for a network, or waits until its background session starts it.
         static let waiting = Pauses(rawValue: 4)
     }
 
@@ -57,8 +57,8 @@ struct TaskClock: Sendable {
     /// Stops the idle timeout for a reason. It stays stopped until ``goOn(after:at:)`` is called for this reason.
     mutating func pause(for reason: Pauses) { pauses.insert(reason) }
 
-    /// Removes one of the reasons for which the idle timeout is stopped. If no other reason remains, the timeout starts
-    /// again with its full length.
+    /// Removes one reason why the idle timeout is stopped. If no reason remains, the timeout starts again with its full
+    /// length.
     mutating func goOn(after reason: Pauses, at now: Duration) {
         pauses.remove(reason)
         noteActivity(at: now)
@@ -74,8 +74,8 @@ struct TaskClock: Sendable {
     }
 
     private static func duration(_ seconds: TimeInterval) -> Duration {
-        // A timeout is at most 1e10 seconds. This is longer than any process runs, and small enough that sums do not
-        // overflow `Duration`.
+        // Limit a timeout to 1e10 seconds. No process runs that long, and sums of such values do not overflow
+        // `Duration`.
         .seconds(min(max(seconds, 0), 1e10))
     }
 }

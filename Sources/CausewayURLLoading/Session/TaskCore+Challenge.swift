@@ -38,7 +38,7 @@ extension TaskCore {
                 },
                 asyncMethod: .sessionChallengeAsync,
                 askAsync: { [session] in await $0.urlSession(session, didReceive: challenge) })
-            // `nil` means that no delegate implements the session-level method.
+            // `result` is `nil` if no delegate implements the session-level method.
             question.put(to: candidates.map(\.session), fallback: nil) { [self] result in
                 if let result { return answered(result) }
                 calls.add { [self] in askTask(challenge, candidates, answered) }

@@ -49,8 +49,8 @@ extension TaskCore {
         }
     }
 
-    /// Notifies the delegate of sent content. While the delegate queue is busy, notifications are combined into one
-    /// notification, so that waiting notifications do not use more and more memory.
+    /// Notifies the delegate of sent content. While the delegate queue is busy, several notifications become one, so
+    /// that they do not use more and more memory.
     func notifyOfSending(_ count: Int64) {
         let candidates = taskDelegates.filter { !DelegateProbe.isKnownToLack($0, .sentBodyData) }
         guard !candidates.isEmpty, let task else { return }
@@ -98,18 +98,18 @@ extension TaskCore {
 
     /// The delegate's decision on a redirect.
     enum RedirectAnswer: Sendable {
-        /// No delegate implements the method.
+        /// No delegate decides, because no delegate implements the method.
         case unanswered
         /// The request to follow; `nil` to deliver the redirect response.
         case decided(URLRequest?)
     }
 
-    /// Asks the delegates in order. The task handles no messages until a delegate responds.
+    /// Asks the delegates, one after the other. Until one of them has responded, the task handles no messages.
     func ask<Receiver: Sendable, Answer: Sendable>(
         _ question: DelegateQuestion<Receiver, Answer>, _ candidates: [Receiver], fallback: Answer,
         then: @escaping @Sendable (Answer) -> Void
     ) {
-        // If no delegate implements the method, skip the delegate queue.
+        // If no delegate implements the method, continue at once, without a call on the delegate queue.
         guard !question.isKnownToBeUnanswered(by: candidates) else { return then(fallback) }
         let hold = hold()
         calls.add { [self] in

@@ -2,7 +2,7 @@ internal import Causeway
 internal import Foundation
 
 extension TaskCore {
-    /// Handles the end of the content.
+    /// Completes or continues the task after all content has arrived.
     func loaderFinished() {
         let (hasEnded, isForCache) = state.withLock { state in (state.outcome.hasEnded, state.content.forCache != nil) }
         guard !hasEnded else { return }
@@ -82,8 +82,8 @@ extension TaskCore {
             if !isOver, let delegate = receivers.first {
                 delegate.urlSession(session, downloadTask: task, didFinishDownloadingTo: file.url)
             }
-            // If the task was cancelled because its session ends and leaves its tasks in the store, the file stays for
-            // the program's next session with the same identifier.
+            // Remove the file, unless the session ended and left its tasks in the store. In that case the file must
+            // stay: the program's next session with the same identifier needs it.
             if !isOver || plan.transfer?.keepsResults != true { file.remove() }
         }
         finish(nil)
@@ -91,8 +91,10 @@ extension TaskCore {
 
     // MARK: The cache
 
-    /// Returns whether a response may be stored. A response from a `URLProtocol` class must be a successful response to
-    /// a GET request, and its header fields must not forbid storage. Other responses have been checked by their loader.
+    /// Returns whether the response may be stored in the cache.
+    ///
+    /// A response from a `URLProtocol` class must be a successful response to a GET request, and its header fields must
+    /// not forbid storage. All other responses have already been checked by their loader.
     func mayCache(_ response: URLResponse, _ policy: URLCache.StoragePolicy) -> Bool {
         guard policy != .notAllowed, plan.usesCache, session.core.settings.stores.cache != nil else { return false }
         if state.withLock({ $0.content.exchange != nil }) { return true }
@@ -103,8 +105,8 @@ extension TaskCore {
         return !directives.contains("no-store") && response.value(forHTTPHeaderField: "Vary") != "*"
     }
 
-    /// Whether the delegate is asked before a response is stored. As on Apple platforms, the delegate is asked only
-    /// about successful responses.
+    /// Returns whether the delegate is asked before a response is stored in the cache. As on Apple platforms, the
+    /// delegate is asked only about successful responses.
     private func mayBeRefused(_ response: URLResponse) -> Bool {
         (200..<300).contains((response as? HTTPURLResponse)?.statusCode ?? 200)
     }
@@ -117,8 +119,8 @@ extension TaskCore {
         cache.store(chosen, for: request, exchange)
     }
 
-    /// Stores the response and returns `true`. If the delegate must be asked first, returns `false`; the task then ends
-    /// after the delegate's decision.
+    /// Stores the response in the cache and returns `true`. If the delegate must be asked first, returns `false`. In
+    /// that case, the task ends after the delegate's decision.
     private func storesAtOnce() -> Bool {
         let (data, response, policy, exchange, request) = state.withLock {
             ($0.content.forCache, $0.content.response, $0.content.cachePolicy, $0.content.exchange, $0.currentRequest)
@@ -166,7 +168,7 @@ extension TaskCore {
 
     /// Releases the delegate of a completed task. No other delegate can be set any more.
     func releaseDelegate() {
-        // The delegate is released without the lock, because its deinitializer can use the task.
+        // Release the delegate only after the lock is released, because the delegate's deinitializer can use the task.
         let delegate = state.withLock { $0.options.delegate.take() }
         withExtendedLifetime(delegate) {}
     }
@@ -211,17 +213,17 @@ extension TaskCore {
 
     // MARK: Conversion
 
-    /// Converts the data task to a download task, which takes over the rest of the load, the suspensions, the priority
-    /// and the task's own delegate.
+    /// Converts the data task to a download task. The download task takes over the rest of the load, the suspensions,
+    /// the priority and the task's own delegate.
     func becomeDownload() {
         guard let old = task as? URLSessionDataTask, let request = originalRequest else { return }
-        // A background session does not store data tasks. So it does not store a download task that was a data task,
-        // either.
+        // Do not store the new download task either: a background session does not store data tasks, and this task was
+        // one.
         let core = session.core.makeCore(
             session, request, TaskPlan(source: plan.source, outlet: .file(nil)), isStored: false)
         let download = URLSessionDownloadTask(core: core)
-        // The loader can report events during the conversion. Both tasks change while the data task's lock is held, so
-        // that each event reaches one of them, in order.
+        // The loader can report events during the conversion. The data task's lock is held while both tasks change. So
+        // each event reaches only one task, and the events stay in order.
         let hold = state.withLock { state -> Mailbox<TaskMessage>.Hold in
             let messages = state.mailbox.takeAll()
             let hold = core.adopt(state, messages)
@@ -249,8 +251,8 @@ extension TaskCore {
         }
     }
 
-    /// Takes over a data task's load. Returns a hold: the download task handles no messages until it is released. The
-    /// caller holds the data task's lock.
+    /// Takes over a data task's load. The caller holds the data task's lock. Returns a hold: the download task handles
+    /// no messages until the hold is released.
     ///
     /// - Parameters:
     ///   - old: The data task's state.
@@ -261,8 +263,7 @@ extension TaskCore {
         let hold = state.withLock { state -> Mailbox<TaskMessage>.Hold in
             state.life.begin(continuing: old.life)
             state.clock.begin(at: now, resourceLimit: limit)
-            // The idle timeout is stopped until the delegate has been called, because the task handles no messages
-            // until then.
+            // Stop the idle timeout until the delegate has returned. Until then, the task handles no messages.
             state.clock.pause(for: .question)
             if old.life.suspensions > 0 { state.clock.pause(for: .suspension) }
             state.load = old.load
@@ -278,8 +279,10 @@ extension TaskCore {
         return hold
     }
 
-    /// Handles the messages taken over from the data task, after the delegate has been notified of the new task. If the
-    /// delegate has cancelled the new task, these messages were already discarded.
+    /// Delivers the data task's held messages to the download task, after the delegate has been notified of the
+    /// download task.
+    ///
+    /// If the delegate has cancelled the download task, these messages were already discarded.
     private func continueAdopted(after hold: Mailbox<TaskMessage>.Hold) {
         release(hold) { [self] in openNewFile() }
         state.withLock { $0.load.loader }?.demandChanged()

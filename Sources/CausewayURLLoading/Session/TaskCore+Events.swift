@@ -44,7 +44,9 @@ extension TaskCore {
 
     // MARK: The response head
 
-    /// - Parameter switched: The connection, if the server switched to another protocol.
+    /// Handles the arrival of the response head.
+    ///
+    /// - Parameter switched: The connection, if the server has switched to another protocol; otherwise `nil`.
     private func received(
         _ response: URLResponse, _ policy: URLCache.StoragePolicy, switched: HTTPUpgradedStream? = nil
     ) {
@@ -72,7 +74,7 @@ extension TaskCore {
         }
         if hasProgress { noteProgress() }
         switch plan.outlet {
-        // As on Apple platforms, the delegate does not decide about responses to background uploads.
+        // As on Apple platforms, do not ask the delegate about responses to background uploads.
         case .delegate where plan.transfer != nil: break
         case .delegate: askForDisposition(response, switched)
         case .bytes(let channel): channel.respond(response)
@@ -116,13 +118,13 @@ extension TaskCore {
         }
     }
 
-    /// Handles a whole response for a completion handler. The response's loader has ended, so nothing needs to be
-    /// stopped.
+    /// Handles a response that arrived as a whole, for a task with a completion handler. The response's loader has
+    /// ended, so it need not be stopped.
     private func received(_ response: HTTPURLResponse, _ data: Data, _ exchange: CacheExchange?) {
         if isLeftToProgram(response) { return finish(LoadFailure(.cancelled)) }
         let expected = response.expectedContentLength
-        // `exchange` contains the request's values for the cache. The loader passes it only if the content length that
-        // the server stated fits into the cache.
+        // The values that the cache needs from the request. The loader passes them only if the content length in the
+        // response fits into the cache.
         let isStorable = exchange != nil && (expected == data.count || data.count <= session.core.maximumCachedSize)
         let hasProgress = state.withLock { state in
             state.load.loader = nil
@@ -174,11 +176,11 @@ extension TaskCore {
         askAboutRedirect(response, redirect.request) { [self] answer in
             guard case .decided(let request) = answer else { return byDefault() }
             if let request { return follow(request) }
-            // The delegate declined the redirect: the redirect response is the final response.
+            // The delegate does not want to follow the redirect. So the redirect response becomes the final response.
             if let decline = redirect.decline { return decline() }
             received(response, .notAllowed)
-            // The delegate may implement the method that decides about a response. This message is then handled after
-            // the decision.
+            // The delegate can have a method that decides about a response. Post this work as a message, so that it is
+            // handled after that decision.
             if state.withLock({ $0.mailbox.post(.run { [self] in loaderFinished() }) }) { drainLater() }
         }
     }
@@ -192,7 +194,7 @@ extension TaskCore {
             state.counts.sent = 0
             return state.currentRequest?.values.body
         }
-        // The previous request's content stream has been read, so this request needs a new stream.
+        // The content stream of the previous request was already read. So this request needs a new stream.
         guard case .stream = request.values.body, request.values.body == before else { return load(request) }
         attachStream(to: request)
     }

@@ -25,7 +25,7 @@ extension TaskCore {
         return request
     }
 
-    /// Moves the observations to the task taking over the load.
+    /// Moves this task's progress observations to another task, which takes over the load.
     func moveObservations(to other: TaskCore) {
         let observations = state.withLock { state in
             defer { state.observations = [] }

@@ -1,7 +1,7 @@
 internal import Foundation
 
 extension TaskCore: TaskProgress.Target {
-    /// The task's progress, which is created when it is first read.
+    /// The task's progress. It is created at the first access.
     var progress: Progress {
         let made = TaskProgress(of: self)
         let progress = state.withLock { state in
@@ -15,8 +15,10 @@ extension TaskCore: TaskProgress.Target {
         return progress
     }
 
-    /// Updates the progress with the bytes sent and received, out of the bytes expected to be sent and received. The progress is
-    /// indeterminate while one of the expected counts is unknown.
+    /// Updates the task's progress from its byte counts.
+    ///
+    /// The completed amount is the number of bytes sent and received. The total amount is the number of bytes that the
+    /// task expects to send and receive. If one of the expected numbers is unknown, the progress is indeterminate.
     func noteProgress() {
         guard let (progress, counts) = state.withLock({ state in state.progress.map { ($0, state.counts) } }) else {
             return

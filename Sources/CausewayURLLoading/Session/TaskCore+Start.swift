@@ -2,7 +2,7 @@ internal import Causeway
 internal import Foundation
 
 extension TaskCore {
-    /// Starts loading if the task is running and loading has not started.
+    /// Starts loading if the task is running and has not started loading yet.
     func begin(at now: Duration = MonotonicTime.now) {
         let limit = session.core.settings.timeouts.resource
         let resourceLimit = plan.transfer?.remaining(of: limit) ?? limit
@@ -43,8 +43,8 @@ extension TaskCore {
             request.httpBodyStream = FormInputStream(content)
             load(request)
         case .stream where plan.upload != nil:
-            // The delegate supplies the stream later, when the server has reported the offset from which the upload
-            // continues.
+            // The delegate supplies the stream later, because the server must first report the offset from which the
+            // upload continues.
             request.httpBodyStream = InputStream(data: Data())
             load(request)
         case .stream:
@@ -63,12 +63,13 @@ extension TaskCore {
         state.withLock { $0.currentRequest = request }
         let isFromCache =
             request.cachePolicy == .returnCacheDataElseLoad || request.cachePolicy == .returnCacheDataDontLoad
-        // Finding the scheme takes longer than the other checks. It is checked here only if the cache or a
-        // `URLProtocol` class of the program may answer the request. In other cases the built-in loaders check it.
+        // Check here that the URL has a scheme. Do this only if the cache or a program's `URLProtocol` class may answer
+        // the request, because this check takes longer than the others. In all other cases, the built-in loaders check
+        // it.
         guard !isFromCache && !session.core.hasProgramProtocols || request.url?.scheme != nil else {
             return finish(LoadFailure(.unsupportedURL))
         }
-        // HTTP loaders use the cache themselves.
+        // An HTTP loader uses the cache itself, so the cache is not asked here.
         guard isFromCache, plan.usesCache, !isLoadedByHTTP(request), let dataTask = task as? URLSessionDataTask else {
             return startLoader(request, cached: nil)
         }

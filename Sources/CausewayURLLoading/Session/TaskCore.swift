@@ -9,9 +9,9 @@ internal import Foundation
 final class TaskCore: Sendable {
     /// The maximum number of undelivered bytes before the loader must pause.
     static let maximumPending = 64 * 1024
-    /// The memory cost in bytes of a response that waits in the task's message queue. It counts as undelivered content.
-    /// Otherwise a server could fill the memory with many empty parts of `multipart/x-mixed-replace` content, because
-    /// each part begins with a response.
+    /// The memory cost, in bytes, of a response that waits in the task's message queue. It counts as undelivered
+    /// content. Each part of `multipart/x-mixed-replace` content begins with a response. Without this cost, a server
+    /// could fill the memory with many empty parts.
     static let responseCost = 512
 
     let identifier: Int
@@ -20,7 +20,7 @@ final class TaskCore: Sendable {
     let originalRequest: URLRequest?
     let created = Date()
     let calls: CallList
-    /// Whether the task's events write files.
+    /// Whether the task writes files when it handles its events.
     private let writesFiles: Bool
     let state: LockedValue<TaskState>
     /// The public object; `nil` after the task has completed. The reference is strong, because a weak reference would
@@ -36,7 +36,7 @@ final class TaskCore: Sendable {
         calls = CallList(session.core.callPlace)
         let limit = TaskClock.idleLimit(
             request: request?.timeoutInterval ?? 60, session: session.core.settings.timeouts.request)
-        // The state is created in place. A local variable would be copied into the lock.
+        // Create the state directly in the lock. If it were a local variable, it would have to be copied.
         state = LockedValue(TaskState(clock: TaskClock(idle: limit)))
         let expected = Self.expectedToSend(request, self.plan)
         state.withLock { state in
@@ -95,14 +95,14 @@ final class TaskCore: Sendable {
             if startsHere, state.mailbox.claimIfIdle() { return (consequence, isFirst, true, false) }
             return (consequence, isFirst, false, state.mailbox.post(.begin))
         }
-        // If a task is suspended before it has begun, its next resumption has the consequence `begin` again. Observers
-        // are notified only the first time.
+        // A task can be suspended before it has begun. Its next resumption then has the consequence `begin` a second
+        // time. Notify the observers only of the first time.
         if consequence == .begin, isFirst { notifyObserversOfStart() }
         if consequence != .none { plan.transfer?.noteSuspension(of: self) }
         if beginsHere {
             begin(at: now)
             // Messages that arrived while the task began can cause writes to a file. The program's thread must not wait
-            // for these writes, so another thread handles the messages.
+            // for these writes. So another thread handles the messages.
             if !writesFiles { drain() } else if state.withLock({ $0.mailbox.endClaim() }) { drainLater() }
         }
         if mustDrain { drainLater() }
@@ -131,8 +131,8 @@ final class TaskCore: Sendable {
     func end(early failure: LoadFailure) {
         let isCancellation = failure.cause == .cancelled
         let mustDrain = state.withLock { state in
-            // After the end of the load, a timeout has no effect. A cancellation can still take effect then, if the
-            // task's final callback has not run yet.
+            // After the load has ended, a timeout does nothing. A cancellation still counts until the task's final
+            // callback has run.
             guard isCancellation || !state.outcome.hasEnded else { return false }
             return state.life.cancel() && state.mailbox.interrupt(with: .end(failure))
         }
@@ -143,19 +143,20 @@ final class TaskCore: Sendable {
 
     /// Receives an event from a loader. Events from earlier loaders are ignored.
     func receive(_ event: LoadEvent, from attempt: LoadAttempt) {
-        // An event with the whole response ends the load, and with it the idle timeout.
+        // If the event contains the whole response, it ends the load. The idle timeout then ends too, so the current
+        // time is not needed.
         let now = event.isWhole ? nil : MonotonicTime.now
-        // An event that writes a file is handled on another thread, because a slow disk would hold up the event loop of
-        // the connections. Events from a program's `URLProtocol` object are handled on the thread that reports them:
-        // making this thread wait for the disk is the only way to pause the object.
+        // If an event writes to a file, handle it on another thread, because a slow disk would delay the connections'
+        // event loop. Exception: the thread that reports an event from a program's `URLProtocol` object also handles
+        // it. Only if this thread waits for the disk does the object pause.
         let isHandledHere = !writesFiles || attempt.isFromProgram
         let (isCurrent, isNext, mustDrain) = state.withLock { state -> (Bool, Bool, Bool) in
             guard state.load.attempt === attempt else { return (false, false, false) }
             guard !state.life.isOver else { return (true, false, false) }
             if case .data(let data) = event { state.counts.pending += data.count }
             if let now { state.clock.noteActivity(at: now) } else { state.clock.endIdle() }
-            // If this thread can handle the event at once, the event is not put into the message queue. Other threads
-            // handle no messages until this event has been handled, so no other load attempt can begin before.
+            // If this thread can handle the event at once, the event does not enter the message queue. Until this event
+            // has been handled, other threads handle no messages. So no other load attempt can begin in the meantime.
             if isHandledHere, state.mailbox.claimIfIdle() { return (true, true, false) }
             state.counts.pending += event.waitingCost
             return (true, false, state.mailbox.post(.load(event, attempt)))
@@ -166,14 +167,14 @@ final class TaskCore: Sendable {
         if isNext || mustDrain { drain() }
     }
 
-    /// Passes an event to the download task that has taken over the load. The loader sent the event to this data task
-    /// because it had looked up the task before the takeover.
+    /// Passes an event to the download task that has taken over this data task's load. The loader found the data task
+    /// before the takeover, so it still reports the event here.
     private func forward(_ event: LoadEvent, from attempt: LoadAttempt) {
         let owner = attempt.task
         if owner !== self { owner.receive(event, from: attempt) }
     }
 
-    /// Whether the loader should deliver more content.
+    /// Whether the loader should deliver more content: the task is running, and its buffer is not full.
     var wantsBytes: Bool {
         state.withLock { $0.life.state == .running && !$0.isFull }
     }
@@ -206,30 +207,31 @@ final class TaskCore: Sendable {
 
     private func demandChanged() { state.withLock { $0.load.loader }?.demandChanged() }
 
-    /// Handles the queued messages on the session's queue. The caller may run on a thread of the program, and handling
-    /// a message can read files or call the program's code.
+    /// Schedules the handling of the queued messages on the session's queue. The caller's thread must not handle them.
+    /// It may belong to the program, and handling a message can read files or call the program's code.
     func drainLater() { session.core.work.async { [self] in drain() } }
 
     private func drain() {
         while let message = state.withLock({ $0.mailbox.next() }) { handle(message) }
     }
 
-    /// Whether the task can start on the program's thread that calls `resume()`: the start then calls no program code
-    /// and reads no file.
+    /// Whether the task can start on the thread on which the program calls `resume()`. This is so if the start calls no
+    /// code of the program and reads no file.
     private var startsHere: Bool {
         guard !session.core.hasProgramProtocols, let policy = originalRequest?.cachePolicy else { return false }
         switch plan.source {
         case .file, .form, .stream: return false
         case .request, .data: break
         }
-        // A program can subclass `URLCache`. The subclass is program code, which must not be called here.
+        // Code from the program must not be called here. A subclass of `URLCache` is such code, so check that the cache
+        // is not a subclass.
         guard session.core.settings.stores.cache?.isPlain != false else { return false }
         return policy != .returnCacheDataElseLoad && policy != .returnCacheDataDontLoad
             && session.core.settings.cachePolicy == .useProtocolCachePolicy
     }
 
-    /// Lets the callbacks of a task without a delegate run on any thread. Such callbacks only resume the Swift task
-    /// that waits for the result.
+    /// Permits that the callbacks of a task without a delegate run on any thread. This is possible, because such
+    /// callbacks only resume the Swift task that waits for the result.
     func callAnywhere() {
         if !hasDelegate { calls.move(to: .anywhere) }
     }
@@ -245,8 +247,8 @@ final class TaskCore: Sendable {
             if state.withLock({ $0.load.attempt === attempt }) {
                 handle(event)
             } else if case .data(let data) = event {
-                // Content from an earlier loader is not delivered. The content must no longer count as pending, because
-                // the next loader would otherwise pause forever.
+                // This content comes from an earlier loader, so do not deliver it. It must also no longer count as
+                // pending. Otherwise the next loader would pause forever.
                 took(data.count)
             }
         case .end(let failure): finish(failure)
@@ -262,14 +264,16 @@ final class TaskCore: Sendable {
         }
     }
 
-    /// Ends a hold after the program has responded: the task handles `next`, and then the messages that were held back.
+    /// Ends a pause in message handling after the program has responded. The task handles `next` first, and then the
+    /// messages that were held back.
+    ///
     /// Can be called from any thread. A late call has no effect.
     func release(_ hold: Mailbox<TaskMessage>.Hold, _ next: @escaping @Sendable () -> Void) {
         let now = MonotonicTime.now
         let mustDrain = state.withLock { state in
             guard !state.life.isOver else { return false }
             let mustDrain = state.mailbox.release(hold, with: .run(next))
-            // If this call is late, the messages may already be held back for another question. The idle timeout then
+            // If this call is late, another question may hold back the messages again. In this case, the idle timeout
             // stays paused.
             if !state.mailbox.isOnHold { state.clock.goOn(after: .question, at: now) }
             return mustDrain

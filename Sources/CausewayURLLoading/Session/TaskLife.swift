@@ -4,12 +4,12 @@ struct TaskLife: Sendable {
         case notBegun, begun, canceling, completed
     }
 
-    /// The required action for the caller of ``resume()``.
+    /// What the caller of ``resume()`` must do.
     enum Consequence: Equatable {
         case none
         /// Start loading: the task runs for the first time.
         case begin
-        /// Continue loading: the task runs again after a suspension.
+        /// Continue loading: the task was suspended and now runs again.
         case goOn
     }
 
@@ -31,7 +31,8 @@ struct TaskLife: Sendable {
     /// Whether the task was cancelled or is complete.
     var isOver: Bool { phase == .canceling || phase == .completed }
 
-    /// Whether the session's task lists contain the task: it has run, and it was neither cancelled nor completed.
+    /// Whether the session lists the task among its tasks. This is so if the task has run and was neither cancelled nor
+    /// completed.
     var isListed: Bool { hasRun && !isOver }
 
     /// Ends one suspension. Calls beyond the number of suspensions have no effect.
@@ -50,21 +51,21 @@ struct TaskLife: Sendable {
         return suspensions == 1
     }
 
-    /// Marks loading as started. Returns `false` if the task is not running or loading has already started.
+    /// Records that loading has started. Returns `false` if the task is not running, or if loading has already started.
     mutating func begin() -> Bool {
         guard phase == .notBegun, suspensions == 0 else { return false }
         phase = .begun
         return true
     }
 
-    /// Begins a task that continues the load of another task, with the suspensions of the other task.
+    /// Begins a task that continues the load of another task. The task is suspended as often as the other task was.
     mutating func begin(continuing other: TaskLife) {
         _ = resume()
         _ = begin()
         suspensions = other.suspensions
     }
 
-    /// Cancels the task. Returns `false` if the task was already cancelled or complete.
+    /// Changes the task's state to cancelling. Returns `false` if the task was already cancelled or complete.
     mutating func cancel() -> Bool {
         guard !isOver else { return false }
         phase = .canceling

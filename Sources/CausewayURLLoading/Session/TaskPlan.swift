@@ -3,7 +3,7 @@ internal import CausewayHTTP
 internal import CausewayHTTPProtocols
 internal import Foundation
 
-/// A task's purpose: the body to send and the destination for the response.
+/// What a task does: the source of the body to send, and the destination of the response.
 struct TaskPlan: Sendable {
     /// The source of the request body.
     enum Source: Sendable {
@@ -16,7 +16,7 @@ struct TaskPlan: Sendable {
         /// A stream that the delegate supplies.
         case stream
 
-        /// Whether the content is the request's own body. If it is, the task is not an upload task.
+        /// Whether the content comes from the request itself. If so, the task is not an upload task.
         var isOfRequest: Bool {
             if case .request = self { true } else { false }
         }
@@ -41,14 +41,14 @@ struct TaskPlan: Sendable {
     /// A completion handler that receives the URL of the downloaded file.
     typealias FileHandler = @Sendable (URL?, URLResponse?, (any Error)?) -> Void
 
-    /// Where the response content is delivered.
+    /// The destination of the response content.
     enum Outlet: Sendable {
         /// The content is delivered to the delegate, in pieces.
         case delegate
-        /// The content is delivered to a completion handler, as a whole.
+        /// The whole content is collected and then passed to a completion handler.
         case handler(DataHandler)
-        /// The content is written to a file, which is then passed to a completion handler, or to the delegate if there
-        /// is no handler.
+        /// The content is written to a file. The file is then passed to the completion handler. If there is no handler,
+        /// it is passed to the delegate.
         case file(FileHandler?)
         /// The content is delivered to an asynchronous sequence of bytes.
         case bytes(ByteChannel)
@@ -60,7 +60,7 @@ struct TaskPlan: Sendable {
 
     var source = Source.request
     var outlet = Outlet.delegate
-    /// Why the task cannot start; `nil` if it can start.
+    /// The reason why the task cannot start; `nil` if the task can start.
     var failure: LoadFailure?
     /// The earlier download to continue.
     var resumption: Resumption?
@@ -68,7 +68,7 @@ struct TaskPlan: Sendable {
     var transfer: BackgroundTransfer?
     /// The earlier upload to continue.
     var upload: Boxed<ResumableUpload>?
-    /// Whether the task's events write files: it is a download, or a session stores it.
+    /// Whether the task writes its results to files. This is so for a download, and for a task that a session stores.
     var writesFiles: Bool {
         if case .file = outlet { true } else { transfer != nil }
     }

@@ -6,7 +6,8 @@ internal import Foundation
 /// `Progress` handlers are not used: they run later on a concurrent queue, so that a pause could take effect after a
 /// later resumption. SAFETY: `Progress` is thread-safe, and the target is set once.
 final class TaskProgress: Progress, @unchecked Sendable {
-    /// The object that is suspended, resumed or cancelled by calls to its progress, such as `pause()`.
+    /// The object that a `Progress` controls. A call such as `pause()` on the progress suspends, resumes or cancels
+    /// this object.
     protocol Target: AnyObject, Sendable {
         func suspend()
         func resume()

@@ -10,13 +10,13 @@ enum TaskMessage: Sendable {
     case load(LoadEvent, LoadAttempt)
     /// The task ends early.
     case end(LoadFailure)
-    /// The task continues with the closure, for example after the program has answered a question.
+    /// Run the closure, which continues the task. For example, the program has answered a question.
     case run(@Sendable () -> Void)
 }
 
 /// A task's mutable state. Guarded by the lock of ``TaskCore``.
 struct TaskState: Sendable {
-    /// Byte counts.
+    /// The task's byte counts.
     struct Counts: Sendable {
         var received: Int64 = 0
         var sent: Int64 = 0
@@ -24,7 +24,8 @@ struct TaskState: Sendable {
         var expectedToReceive: Int64 = NSURLSessionTransferSizeUnknown
         /// Bytes that have arrived but have not been delivered.
         var pending = 0
-        /// Sent bytes that have not been reported to the delegate yet, and the total to report with these bytes.
+        /// The sent bytes that were not reported to the delegate yet. `total` is the total number of sent bytes to
+        /// report with them.
         var unreportedSent = (count: Int64(0), total: Int64(0))
     }
 
@@ -38,8 +39,8 @@ struct TaskState: Sendable {
         var clientExpectsToReceive = NSURLSessionTransferSizeUnknown
         var delegate: DelegateViews?
 
-        /// Takes over the settings of a task whose load this task continues. Only `prefersIncrementalDelivery` stays
-        /// unchanged.
+        /// Copies the settings of another task whose load this task continues. `prefersIncrementalDelivery` keeps this
+        /// task's value.
         mutating func takeOver(_ other: Options) {
             let prefersIncrementalDelivery = prefersIncrementalDelivery
             self = other
@@ -52,24 +53,24 @@ struct TaskState: Sendable {
         var attempt: LoadAttempt?
         var loader: (any Loader)?
         var redirectCount = 0
-        /// Whether the request asks for the rest of an earlier download, and no response has arrived.
+        /// Whether the task has requested the rest of an earlier download, and is still waiting for the response.
         var isResuming = false
-        /// Records whether a download was suspended, because the server can close the connection during a suspension.
+        /// Records whether a download was suspended. The server can close the connection during a suspension.
         var interruption = Interruption()
         /// The earlier upload that the first request continues.
         var upload: Boxed<ResumableUpload>?
         var transactions: [TransactionRecord] = []
     }
 
-    /// A suspension during a download. The server can close the connection during the suspension, and the task notices
+    /// The state of a download that was suspended. The server can close the connection meanwhile, and the task notices
     /// this only later.
     struct Interruption: Sendable {
         /// Whether the task was suspended since its latest request.
         var wasSuspended = false
-        /// Whether the task requests the rest of the content when it is resumed.
+        /// Whether the task is waiting to be resumed before it requests the rest of the content.
         var isWaiting = false
-        /// The content received before the connection was lost, if this task then continues its download with a range
-        /// request; otherwise `nil`.
+        /// The content received before the connection was lost. `nil` unless the task will continue its download with a
+        /// range request.
         var resumption: Resumption?
     }
 
@@ -78,9 +79,9 @@ struct TaskState: Sendable {
         var response: URLResponse?
         var collected = Data()
         var file: FileSink?
-        /// Whether the file stays after a failure, because the resume data refers to it.
+        /// Whether to keep the file after a failure, because the resume data refers to it.
         var keepsFile = false
-        /// The content for the cache; `nil` if the response is not stored.
+        /// The content to store in the cache; `nil` if the response is not stored.
         var forCache: Data?
         /// The maximum size of the content for the cache in bytes.
         var cacheLimit = 0
@@ -94,8 +95,10 @@ struct TaskState: Sendable {
             if collected.isEmpty { collected = data } else { collected.append(data) }
         }
 
-        /// Keeps content for the cache. Discards all of it if it becomes longer than the cache permits. The first piece
-        /// is not copied, and later pieces are appended in place.
+        /// Keeps a piece of content for the cache.
+        ///
+        /// If the content becomes longer than the cache permits, discards all of it. The first piece is not copied.
+        /// Later pieces are appended in place.
         mutating func keepForCache(_ data: Data) {
             guard let count = forCache?.count, !data.isEmpty else { return }
             if count + data.count > cacheLimit {
@@ -125,7 +128,7 @@ struct TaskState: Sendable {
     var content = Content()
     var outcome = Outcome()
     var progress: Progress?
-    /// The observers' observations of the task.
+    /// All observations of this task that its observers have registered.
     var observations: [any URLSessionTaskObservation] = []
     var mailbox = Mailbox<TaskMessage>()
 

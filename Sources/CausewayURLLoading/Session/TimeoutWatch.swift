@@ -5,9 +5,10 @@ internal import Foundation
 
 /// Ends a session's tasks when their timeouts expire.
 ///
-/// One timer serves all tasks. The session already lists its tasks, so this object needs no other table. Progress
-/// postpones deadlines far more often than deadlines expire, so a postponed deadline does not change the timer. The
-/// timer fires at the earliest deadline that was known when it was set. It then checks all tasks.
+/// One timer serves all tasks. This object needs no table of tasks, because the session already has one.
+///
+/// A task's deadline is often postponed, but it rarely expires. So a postponed deadline does not change the timer. The
+/// timer fires at the deadline that was the earliest when the timer was set. It then checks all tasks.
 final class TimeoutWatch: Sendable {
     private struct State {
         var timer: (any DispatchSourceTimer)?
@@ -17,8 +18,8 @@ final class TimeoutWatch: Sendable {
     private let queue: DispatchQueue
     private let state: LockedValue<Unchecked<StateBox>>
 
-    /// The timer and the other mutable state. A timer is not declared `Sendable`, so ``Unchecked`` wraps the state. The
-    /// state is in a class, because the value in ``Unchecked`` is a constant.
+    /// A box for the timer and the other mutable state. The box is needed for ``Unchecked``, because a timer is not
+    /// declared `Sendable`. It is a class, because ``Unchecked`` holds its value as a constant.
     private final class StateBox {
         var state = State()
         weak var session: SessionCore?
@@ -31,7 +32,7 @@ final class TimeoutWatch: Sendable {
 
     deinit { stop() }
 
-    /// Sets the session whose tasks have the timeouts.
+    /// Sets the session whose tasks this watch observes for timeouts.
     func attach(_ session: SessionCore) { state.withLock { box in box.value.session = session } }
 
     func stop() {
@@ -47,7 +48,7 @@ final class TimeoutWatch: Sendable {
     func arm(_ earliest: Duration) {
         state.withLock { box in
             if let due = box.value.state.due, due <= earliest { return }
-            // If too few descriptors are free, the timer is created in a later call of this method.
+            // If too few descriptors are free now, a later call of this method creates the timer.
             guard let timer = box.value.state.timer ?? makeTimer() else { return }
             box.value.state.due = earliest
             let delay = max(earliest - MonotonicTime.now, .zero)
@@ -58,8 +59,9 @@ final class TimeoutWatch: Sendable {
         }
     }
 
-    /// Creates the timer; `nil` if Dispatch could not open descriptors for it. The caller holds the lock on the state.
-    /// This is acceptable, because the timer is created only once.
+    /// Creates the timer. Returns `nil` if Dispatch could not open file descriptors for the timer.
+    ///
+    /// The caller holds the state's lock during this call. This is acceptable, because it happens only once.
     private func makeTimer() -> (any DispatchSourceTimer)? {
         guard (try? System.checkRoomForSource()) != nil else { return nil }
         let timer = DispatchSource.makeTimerSource(queue: queue)

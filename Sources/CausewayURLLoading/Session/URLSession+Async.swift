@@ -132,8 +132,7 @@ extension URLSession {
     ) async throws -> (URL, URLResponse) {
         try await run(delegate) { (handler: @escaping FileHandler) in
             make { location, response, error in
-                // The download task removes the file when the closure returns, so the file is first moved to another
-                // name.
+                // The download task removes its file when the closure returns. So move the file to another name first.
                 guard let location else { return handler(nil, response, error) }
                 let kept = FileSink.newURL()
                 do {

@@ -8,11 +8,11 @@ public let NSURLSessionUploadTaskResumeData = "NSURLSessionUploadTaskResumeData"
 public let URLSessionDownloadTaskResumeData = NSURLSessionDownloadTaskResumeData
 
 extension URLSession {
-    /// The delegate's decision on a delayed request.
+    /// How the delegate wants to continue a delayed request.
     ///
     /// Counterpart: macOS 10.13, iOS 11.
     public enum DelayedRequestDisposition: Int, Sendable {
-        /// Load the original request.
+        /// Load the original request unchanged.
         case continueLoading = 0
         /// Load the new request.
         case useNewRequest = 1
@@ -30,7 +30,7 @@ extension URLSession {
         case performDefaultHandling = 1
         /// Cancel the task.
         case cancelAuthenticationChallenge = 2
-        /// Reject this protection space and continue with the next challenge in the response.
+        /// Reject this protection space. Continue with the next challenge in the same response.
         case rejectProtectionSpace = 3
     }
 

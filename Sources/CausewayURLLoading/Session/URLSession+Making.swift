@@ -12,7 +12,7 @@ extension URLSession {
         _ request: URLRequest?, _ source: TaskPlan.Source, _ outlet: TaskPlan.Outlet, failure: LoadFailure? = nil
     ) -> URLSessionUploadTask {
         var request = request
-        // A body that the request already has is ignored.
+        // Remove the body that the program set in the request. The upload task supplies the content.
         request?.httpBody = nil
         let plan = TaskPlan(source: source, outlet: outlet, failure: failure)
         return announced(URLSessionUploadTask(core: core.makeCore(self, request, plan)))

@@ -59,7 +59,7 @@ public struct URLSessionDataPublisher: Sendable {
         /// Returns an iterator, which loads the request when its first value is requested.
         public func makeAsyncIterator() -> Iterator { Iterator(publisher: publisher) }
 
-        /// An iterator over one value.
+        /// An iterator that returns one value: the result of the request.
         public struct Iterator: AsyncIteratorProtocol {
             private var publisher: URLSessionDataPublisher?
 

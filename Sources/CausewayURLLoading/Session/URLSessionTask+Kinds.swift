@@ -39,13 +39,19 @@ public import Foundation
 /// Counterpart: macOS 10.9, iOS 7.
 // SAFETY: see `URLSessionTask`.
 @preconcurrency open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {
-    /// Cancels the download and passes resume data to a completion handler on the delegate queue; `nil` if the download cannot be resumed.
+    /// Cancels the download and creates resume data.
     ///
-    /// A download can be resumed if its request is a GET over HTTP without `Range`, and the response has a strong
-    /// `ETag` or a `Last-Modified` before its `Date`, and no content coding (RFC 9110 §8.8, §13.1.5). The task's error
-    /// contains the same data. If the network broke the download, the error also contains resume data. The content so
-    /// far stays in a file in the temporary directory, which the resumed download uses. If you do not resume, the file
-    /// stays until the system cleans the directory.
+    /// The method passes the resume data to the completion handler, on the delegate queue. It passes `nil` if the
+    /// download cannot be resumed. A download can be resumed under these conditions (RFC 9110 §8.8, §13.1.5):
+    ///
+    /// - The request is a GET over HTTP without `Range`.
+    /// - The response has a strong `ETag`, or a `Last-Modified` date before its `Date`.
+    /// - The response has no content coding.
+    ///
+    /// The task's error contains the same data. If the network broke the download, the error also contains resume data.
+    ///
+    /// The content that has arrived so far stays in a file in the temporary directory. The resumed download uses this
+    /// file. If you do not resume the download, the file stays until the system cleans the directory.
     open func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void) {
         guard let core else { return cancelWithoutResumeData(completionHandler) }
         core.cancel(producing: completionHandler)

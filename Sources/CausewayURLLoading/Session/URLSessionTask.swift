@@ -72,7 +72,7 @@ public import Foundation
             if newValue != nil { core?.callOnDelegateQueue() }
             let old = options.delegate
             change { $0.delegate = DelegateViews(newValue) }
-            // The delegate is released without the lock, because its deinitializer can use the task.
+            // Release the old delegate outside the lock, because its deinitializer can use the task.
             withExtendedLifetime(old) {}
         }
     }

@@ -14,8 +14,8 @@ struct CredentialVault: Sendable {
     enum Place: Sendable {
         /// Only the file is used, because the user has set `CAUSEWAY_CREDENTIALS=file`.
         case file
-        /// The file is used because no Secret Service was found. If the file says that the credentials are in the
-        /// service, they are neither read nor written.
+        /// The file is used because no Secret Service was found. If the file says that the service stores the
+        /// credentials, this process neither reads nor writes credentials.
         case fileWithoutService
         case service(SecretServicePlace)
     }
@@ -23,7 +23,7 @@ struct CredentialVault: Sendable {
     /// The environment variable for the storage location. `CAUSEWAY_CREDENTIALS=file` keeps the credentials in a file,
     /// even if there is a Secret Service.
     static let variable = "CAUSEWAY_CREDENTIALS"
-    /// The note that the file contains while the credentials are in the Secret Service.
+    /// The text that the file contains while the credentials are stored in the Secret Service.
     private static let moved = Array("causeway credentials are in the Secret Service\n".utf8)
 
     let file: PrivateFile
@@ -62,8 +62,7 @@ struct CredentialVault: Sendable {
     }
 
     /// Merges the credentials in the Secret Service with the credentials in the file. If both have credentials for a
-    /// protection space, those in the file are used: they were stored later, at a time when the Secret Service was not
-    /// used.
+    /// protection space, the file's credentials are used. They were stored later, when the Secret Service was not used.
     private static func joined(_ secret: [UInt8], _ stored: [UInt8]) -> [UInt8] {
         if stored.isEmpty || secret.isEmpty { return stored.isEmpty ? secret : stored }
         return CredentialTable.encode(CredentialTable.decode(secret).merging(CredentialTable.decode(stored)) { $1 })

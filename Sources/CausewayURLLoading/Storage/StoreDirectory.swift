@@ -3,8 +3,8 @@ internal import Foundation
 
 /// The directories for stores that outlive the process, below `$XDG_DATA_HOME/causeway`.
 enum StoreDirectory {
-    /// This program's directory; `nil` if its stores are kept in memory only: without a home directory, and in test
-    /// runners, because tests must not change their user's data.
+    /// This program's directory. `nil` if the program's stores are kept only in memory. This is so if there is no home
+    /// directory, and in test runners, because tests must not change their user's data.
     static let application: String? =
         isTestRunner(executableName) ? nil : path(in: ProcessInfo.processInfo.environment, "programs", programName)
 
@@ -33,14 +33,14 @@ enum StoreDirectory {
         return "\(root)/causeway/\(kind)/\(component(name))"
     }
 
-    /// Returns a name as a path component. Different names give different components.
+    /// Returns a name as a path component. Different names result in different components.
     static func distinctComponent(_ name: String) -> String {
         let component = component(name)
         return component == name
             ? name : component.prefix(100) + "-" + String(CacheChecksum.of(Array(name.utf8)), radix: 16)
     }
 
-    /// Returns a name as a path component that is not hidden and does not refer to another directory.
+    /// Returns `name` as a safe path component: it is not hidden, and it does not refer to another directory.
     private static func component(_ name: String) -> String {
         let safe = name.unicodeScalars.prefix(128).map { scalar -> Character in
             let isSafe = scalar.isASCII && (scalar.properties.isAlphabetic || ("0"..."9").contains(scalar))

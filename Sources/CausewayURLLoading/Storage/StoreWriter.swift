@@ -11,7 +11,7 @@ final class StoreWriter: Sendable {
     private let save: @Sendable () -> Void
 
     /// - Parameters:
-    ///   - savesAtExit: Whether pending changes are also written when the process exits.
+    ///   - savesAtExit: Whether to write pending changes also when the process exits.
     ///   - save: Writes the store. Called on one thread at a time.
     init(savesAtExit: Bool, save: @escaping @Sendable () -> Void) {
         self.save = save
@@ -27,7 +27,7 @@ final class StoreWriter: Sendable {
         if isFirst { queue.call(after: Self.delay) { [self] in saveIfWaiting() } }
     }
 
-    /// Writes pending changes, and returns when that is done.
+    /// Writes all pending changes. Returns after they are written.
     func flush() { queue.sync { saveIfWaiting() } }
 
     private func saveIfWaiting() {

@@ -20,8 +20,8 @@ final class StrictTransportStore: Sendable {
 
     private let state: LockedValue<State>
     private let file: PrivateFile?
-    /// The writer for the file; `nil` without a file. It is set after all other properties, because its closure refers
-    /// to this object.
+    /// The writer for the store's file; `nil` without a file. The initializer sets it last, because the writer's
+    /// closure refers to this object.
     private let writer = LockedValue<StoreWriter?>(nil)
 
     /// Creates a store with a file, or in memory if `directory` is `nil`.

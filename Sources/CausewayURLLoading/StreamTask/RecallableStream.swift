@@ -2,8 +2,8 @@ internal import Causeway
 internal import CausewaySystem
 internal import Foundation
 
-/// A byte stream whose pending receive operation can be withdrawn, and to which received bytes can be returned. Another
-/// object can therefore take over the stream without losing or reordering bytes.
+/// A byte stream that another object can take over without losing or reordering bytes. For this, the pending receive
+/// operation can be withdrawn, and received bytes can be returned to the stream.
 final class RecallableStream: ByteStream {
     typealias Reader = @Sendable (ByteArrival) -> Void
 
@@ -55,8 +55,8 @@ final class RecallableStream: ByteStream {
         }
     }
 
-    /// Withdraws the pending receive operation; its bytes stay for the next operation. Returns `false` if the
-    /// operation's completion has been called or is being called.
+    /// Withdraws the pending receive operation. The bytes for it stay for the next operation. Returns `false` if the
+    /// operation's completion was already called, or is being called.
     func recall() -> Bool { state.withLock { state in state.reader.take() != nil } }
 
     /// Returns received bytes to the buffer. Must not be called while a receive operation is pending.
@@ -65,7 +65,7 @@ final class RecallableStream: ByteStream {
         state.withLock { state in state.unread.content = content + state.unread.content }
     }
 
-    /// Makes a later receive operation report the end of the stream again.
+    /// Puts the end of the stream back, so that a later receive operation reports it again.
     func unreadEnd() { state.withLock { state in state.unread.isEnd = true } }
 
     func send(_ content: Data, isFinal: Bool, _ completion: @escaping @Sendable (NWError?) -> Void) {

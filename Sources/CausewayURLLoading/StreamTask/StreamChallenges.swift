@@ -18,8 +18,9 @@ final class StreamChallenges: Sendable {
         self.rejected = rejected
     }
 
-    /// Sets the blocks that verify the server's certificates and supply a client identity. These blocks ask the
-    /// program.
+    /// Sets the TLS blocks that verify the server's certificates and supply a client identity.
+    ///
+    /// Both blocks ask the program.
     func install(in options: sec_protocol_options_t) {
         let queue = core.session.core.work
         sec_protocol_options_set_verify_block(

@@ -2,9 +2,10 @@ internal import Causeway
 internal import CausewaySystem
 internal import Foundation
 
-/// Proxy challenges. When a challenge has been answered, the task connects again.
+/// Handles challenges from proxies. After a challenge has been answered, the task connects again.
 extension StreamChannel: ProxyUser {
-    /// Handles a connection that a proxy refused because it demands a credential: uses the session's credential, or asks the program.
+    /// Handles a connection that a proxy refused because it demands a credential. Uses the session's credential, or
+    /// asks the program for one.
     ///
     /// - Returns: `false` if the error has another cause.
     func isAnswered(_ error: NWError) -> Bool {
@@ -54,7 +55,7 @@ extension StreamChannel: ProxyUser {
     }
 
     func connectAgain(isNew: Bool) {
-        // The task can end while the program answers the proxy's challenge. In that case, do not connect.
+        // Connect only if the task still exists. It can end while the program is answering the proxy's challenge.
         guard state.withLock({ state in state.core != nil }), case .endpoint(let endpoint, _, _) = origin else {
             return
         }

@@ -10,13 +10,13 @@ internal import Foundation
 /// The conversation's state changes under one lock. A change can produce actions, for example to send bytes. One thread
 /// at a time performs the actions in order, without the lock.
 final class StreamChannel: Loader {
-    /// The connection that a stream task uses.
+    /// How a stream task gets its connection.
     enum Origin: Sendable {
         /// An endpoint to connect to, its port, and the name that TLS authenticates.
         case endpoint(NWEndpoint, name: String, port: UInt16)
-        /// The connection on which an HTTP response arrived. `unread` contains bytes that were already received.
+        /// The connection of an HTTP response. `unread` contains bytes that were already received.
         case response(any ByteStream, unread: Data)
-        /// No connection: the task failed before it began.
+        /// There is no connection, because the task failed before it could connect.
         case nowhere
     }
 
@@ -89,7 +89,8 @@ final class StreamChannel: Loader {
         repeat {
             isRunning = core.isRunning
             apply { $0.setPaused(!isRunning, at: $1) }
-            // Another thread may have suspended or resumed the task since the loop read its state.
+            // Another thread may have suspended or resumed the task after the loop read the task's state. In this case,
+            // repeat.
         } while core.isRunning != isRunning
     }
 
@@ -149,9 +150,8 @@ final class StreamChannel: Loader {
                 defer { state.isWaiting = true }
                 return (state.connection, state.core, !state.isWaiting)
             }
-            // Keep waiting only if the session waits for connectivity and there is no usable path, because a path can
-            // appear later. If the connection waits for another reason, such as a refused connection attempt, the task
-            // fails.
+            // Keep waiting only if the session waits for connectivity and there is no usable path. A path can appear
+            // later. In all other cases, such as a refused connection attempt, the task fails.
             let canWait = network.settings.access.waitsForConnectivity && connection?.currentPath?.status != .satisfied
             guard canWait else { return failConnecting(error) }
             if isFirst { core?.perform { $0.handle(.waiting) } }

@@ -19,7 +19,8 @@ extension StreamConversation {
 
     mutating func recalled(_ isRecalled: Bool, at now: Duration) {
         guard phase != .ended else { return }
-        // If the receive operation was not withdrawn, it counts as pending until ``arrived(_:at:)`` reports its result.
+        // If `isRecalled` is `false`, the receive operation could not be withdrawn. It then stays pending until
+        // ``arrived(_:at:)`` reports its result.
         if isRecalled { input.isReceiving = false }
         resume(at: now)
     }
@@ -31,7 +32,8 @@ extension StreamConversation {
             output.failure = output.failure ?? LoadFailure(.connectionLost, underlying: error)
             output.isClosed = true
             actions.append(.reportWriteClosed)
-            // A pending receive operation first delivers the bytes that arrived earlier, and then reports the failure.
+            // If a receive operation is pending, it first delivers the bytes that arrived earlier, and then reports the
+            // failure itself. So store the failure here only if none is pending.
             if !input.isReceiving, !input.isAtEnd { input.failure = input.failure ?? output.failure }
         } else if output.failure == nil, !batches[0].writes.isEmpty {
             batches[0].writes[0].sent += count
@@ -59,15 +61,15 @@ extension StreamConversation {
         pump(at: now)
     }
 
-    /// Reports once that no more bytes can be read: because the peer has ended its sending side, or because the program
-    /// has closed the receiving side.
+    /// Reports once that no more bytes can be read. Either the peer has ended its sending side, or the program has
+    /// closed the receiving side.
     private mutating func reportReadClosed() {
         if !input.isAtEnd, !input.isClosed { actions.append(.reportReadClosed) }
     }
 
     // MARK: Progress
 
-    /// Runs the queued operations as far as possible.
+    /// Runs the queued read and write operations as far as possible.
     mutating func pump(at now: Duration) {
         checkLimits(at: now)
         if phase == .connecting {
@@ -148,8 +150,8 @@ extension StreamConversation {
         output.failure ?? LoadFailure(.connectionLost, underlying: NWError.posix(.EPIPE))
     }
 
-    /// Starts TLS or the conversion to streams, if this is the next operation and all operations before it are
-    /// complete. Returns whether later operations can continue at once.
+    /// Starts TLS or the conversion to streams, if that is the next operation. All earlier operations must be complete.
+    /// Returns whether later operations can continue at once.
     private mutating func changeConnection() -> Bool {
         let batch = batches[0]
         guard let change = batch.change, batch.reads.isEmpty, batch.writes.isEmpty, !output.isSending else {

@@ -2,33 +2,33 @@ internal import Causeway
 internal import DequeModule
 internal import Foundation
 
-/// The state of a stream task's operations and its connection. Calls from the program and connection events come in;
-/// actions go out.
+/// The state of a stream task's operations and its connection. Its input is calls from the program and connection
+/// events. Its output is actions.
 ///
-/// Reads run in call order, and so do writes. One read and one write can run at the same time. The start of TLS and the
-/// conversion to streams begin after all earlier operations, and later operations begin after them. The task ends after
-/// ``Action/end(_:)``, or for another reason, such as a cancellation. In all cases, ``StreamChannel`` calls
-/// ``end(_:)``.
+/// Reads run in call order, and so do writes. One read and one write can run at the same time. Two operations run
+/// alone: the start of TLS and the conversion to streams. They begin after all earlier operations, and later operations
+/// begin after them. The task ends after ``Action/end(_:)``, or for another reason, such as a cancellation. In all
+/// cases, ``StreamChannel`` calls ``end(_:)``.
 struct StreamConversation: Sendable {
     enum Action: Sendable {
         /// Receive at most the given number of bytes, and report the result with ``arrived(_:at:)``.
         case receive(Int)
         /// Withdraw the pending receive operation, and report with ``recalled(_:at:)`` whether that succeeded.
         case recall
-        /// Send bytes or the end of the stream, and report the result with ``sent(_:_:at:)``.
+        /// Send bytes or the end of the stream. Report the result with ``sent(_:_:at:)``.
         case send(Data, isFinal: Bool)
         /// Start TLS, and report the end of the handshake with ``secured(_:at:)``. `unread` contains bytes that were
         /// received but not read.
         case secure(unread: Data, isAtEnd: Bool)
-        /// Convert the connection to streams.
+        /// Convert the connection to a pair of streams. `unread` contains bytes that were received but not read.
         case capture(unread: Data, isAtEnd: Bool)
         /// Call a program's completion handler.
         case call(@Sendable () -> Void)
         case reportReadClosed
         case reportWriteClosed
-        /// Call ``advance(to:)`` at the given time.
+        /// The caller must call ``advance(to:)`` at this time.
         case wake(at: Duration)
-        /// End the task with this error; `nil` if it succeeded.
+        /// End the task. The value is the task's error; `nil` if the task succeeded.
         case end((any Error)?)
         case disconnect(isInterrupted: Bool)
     }
@@ -37,8 +37,8 @@ struct StreamConversation: Sendable {
         /// The connection is not established.
         case connecting
         case open
-        /// The pending receive operation is being withdrawn. Then TLS starts, or the task is converted to a pair of
-        /// streams.
+        /// The conversation is withdrawing its pending receive operation. After that, TLS starts, or the task becomes a
+        /// pair of streams.
         case recalling
         /// The TLS handshake runs.
         case securing
@@ -60,17 +60,17 @@ struct StreamConversation: Sendable {
         /// The error for all later reads.
         var failure: LoadFailure?
 
-        /// Removes bytes that were read.
+        /// Removes bytes from the buffer after the program has read them.
         mutating func removeFirst(_ count: Int) {
             buffer = buffer.dropFirst(count)
-            // A slice keeps the memory of removed bytes. Without a copy, this memory would grow as long as the buffer
-            // never becomes empty. The slice is copied when it is not longer than the removed bytes, so each byte is
-            // copied once on average.
+            // The slice keeps the memory of removed bytes until it is copied. Without a copy, this memory would grow as
+            // long as the buffer never becomes empty. So copy the slice when it is not longer than the removed bytes.
+            // On average, each byte is then copied once.
             if buffer.startIndex >= buffer.count { buffer = Data(buffer) }
         }
     }
 
-    /// The sending side.
+    /// The state of the stream's sending side.
     struct Output: Sendable {
         var isSending = false
         var isClosed = false
@@ -78,7 +78,7 @@ struct StreamConversation: Sendable {
         var failure: LoadFailure?
     }
 
-    /// The number of unread received bytes at which the connection is no longer read.
+    /// When this many received bytes are unread, no more bytes are read from the connection.
     static let unreadLimit = 64 << 10
     /// The maximum size of one receive operation in bytes.
     static let inputSize = 64 << 10
@@ -208,7 +208,7 @@ struct StreamConversation: Sendable {
         actions.append(.disconnect(isInterrupted: error != nil && !isComplete))
     }
 
-    /// Ends the task.
+    /// Ends the task with a failure, or with success if `failure` is `nil`.
     mutating func endTask(_ failure: LoadFailure?) {
         guard phase != .ended else { return }
         phase = .ended
@@ -233,9 +233,10 @@ struct StreamConversation: Sendable {
         if !batches[0].writes.isEmpty { body(&batches[0].writes[0].limit) }
     }
 
-    /// Starts the time limits of the current operations. If a read has exceeded its limit, this read and all later
-    /// reads fail; the same applies to writes. Otherwise bytes that arrive later could be mistaken for the answer to
-    /// another operation.
+    /// Starts the time limits of the current operations, and checks them.
+    ///
+    /// If a read has exceeded its limit, this read and all later reads fail. The same applies to writes. Otherwise
+    /// bytes that arrive later could be mistaken for the answer to another operation.
     mutating func checkLimits(at now: Duration) {
         guard phase != .ended, !isPaused else { return }
         forLimits { $0.run(at: now) }

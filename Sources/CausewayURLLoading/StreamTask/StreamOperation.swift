@@ -14,7 +14,7 @@ struct OperationLimit: Sendable {
         rest = seconds > 0 ? .seconds(min(seconds, 1e10)) : nil
     }
 
-    /// Starts the time of the limit, or lets it continue after a pause.
+    /// Starts the operation's time limit. After a pause, continues it with the remaining time.
     mutating func run(at now: Duration) {
         guard deadline == nil, let rest else { return }
         deadline = now + rest
@@ -63,11 +63,11 @@ struct StreamWrite: Sendable {
     var sent = 0
 }
 
-/// The reads and writes before the next start of TLS or conversion to streams. The reads and the writes run
-/// independently of each other.
+/// The reads and writes before the next operation that changes the whole connection: the start of TLS, or the
+/// conversion to streams. The reads run independently of the writes.
 struct StreamBatch: Sendable {
-    /// An operation on the whole connection, after all earlier reads and writes: the start of TLS, or the conversion to
-    /// streams.
+    /// A change to the whole connection: the start of TLS (`secure`), or the conversion of the task to streams
+    /// (`capture`). It happens after all earlier reads and writes.
     enum Change: Sendable {
         case secure
         case capture

@@ -4,10 +4,10 @@ internal import CausewaySystem
 internal import Foundation
 
 extension TaskCore {
-    /// Converts the data task to a stream task. The stream begins after the response head.
+    /// Converts the data task to a stream task. The stream starts after the response head.
     ///
-    /// - Parameter switched: The connection, if the server switched to another protocol; otherwise `nil`. The stream
-    ///   task then takes over the connection on which the response arrives.
+    /// - Parameter switched: The connection, if the server switched to another protocol. If `nil`, the stream task
+    ///   takes over the connection on which the response arrives.
     func becomeStream(_ switched: HTTPUpgradedStream?) {
         if let switched { return becomeStream(over: UpgradedByteStream(switched), unread: Data()) }
         let (loader, response) = state.withLock { state in (state.load.loader, state.content.response) }
@@ -23,7 +23,9 @@ extension TaskCore {
         finish(LoadFailure(.unsupportedURL, details: [LoadFailure.reasonKey: reason]))
     }
 
-    /// Continues after the loader has passed its connection. All earlier events are then in the task's message queue.
+    /// Continues after the loader has handed over its connection.
+    ///
+    /// All earlier events are already in the task's message queue.
     private func becomeStream(after stream: HTTPUpgradedStream?) {
         var (unread, hasEnded) = (Data(), false)
         for case .load(let event, _) in state.withLock({ state in state.mailbox.takeAll() }) {
@@ -64,8 +66,8 @@ extension TaskCore {
         }
         channel.attach(core)
         let new = URLSessionStreamTask(core: core)
-        // The delegate receives a running task, or a suspended task if the data task is suspended. The delegate can
-        // suspend or cancel the new task. The new task connects after the delegate call has returned.
+        // The delegate receives the new task. The task is running, or suspended if the data task is suspended. The
+        // delegate may suspend or cancel it. The task connects only after the delegate's method has returned.
         let hold = core.hold()
         new.resume()
         for _ in 0..<suspensions { new.suspend() }

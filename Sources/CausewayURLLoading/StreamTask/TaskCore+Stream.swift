@@ -40,7 +40,7 @@ extension TaskCore {
         channel.start()
     }
 
-    /// Ends the idle timeout, because the connection is established. Operations have their own timeouts.
+    /// Ends the idle timeout, because the connection is established. From now on, each operation has its own timeout.
     func streamOpened() { state.withLock { state in state.clock.endIdle() } }
 
     func noteStream(received: Int = 0, sent: Int = 0) {
@@ -50,7 +50,7 @@ extension TaskCore {
         }
     }
 
-    /// Completes the task without its final callback, and passes the streams to the delegate.
+    /// Ends the task without calling its completion callback. Passes the input and output streams to the delegate.
     func streamCaptured(_ stream: any ByteStream) {
         let (input, output) = Stream.streams(overBytes: stream)
         let streams = Unchecked((input, output))
@@ -66,7 +66,7 @@ extension TaskCore {
             $0.urlSession($1, streamTask: $2, didBecome: streams.value.0, outputStream: streams.value.1)
         }
         calls.add { [self] in
-            // Releases the streams, and with them the connection, if the delegate has not kept them.
+            // Release the streams. If the delegate has not kept them, this also releases the connection.
             withExtendedLifetime(streams) {}
             finishProgress()
             releaseDelegate()

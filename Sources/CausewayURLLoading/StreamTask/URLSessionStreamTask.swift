@@ -82,9 +82,10 @@ public import Foundation
         }
     }
 
-    /// Converts the task to a pair of streams after all earlier operations. The delegate receives the streams,
-    /// unopened. The task is then complete, and the delegate receives no more calls for the task. Without a delegate
-    /// the connection is closed.
+    /// Converts the task to a pair of streams after all earlier operations have ended.
+    ///
+    /// The delegate receives the streams, which are not open yet. The task is then complete, and the delegate receives
+    /// no more calls for it. If there is no delegate, the connection is closed.
     open func captureStreams() { channel?.change(.capture) }
 
     /// Closes the sending side after all earlier writes. The peer can still send.

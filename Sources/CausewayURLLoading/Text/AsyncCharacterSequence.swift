@@ -20,7 +20,7 @@ public struct AsyncCharacterSequence<Base: AsyncSequence>: AsyncSequence where B
     /// Reads characters.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var base: AsyncUnicodeScalarSequence<Base>.AsyncIterator
-        /// The scalars of a possibly incomplete character.
+        /// The scalars of the character that is being read. The next scalar may still belong to it.
         private var pending = ""
         private var pendingCount = 0
 
@@ -42,8 +42,9 @@ public struct AsyncCharacterSequence<Base: AsyncSequence>: AsyncSequence where B
             return pending.isEmpty ? nil : pending.removeFirst()
         }
 
-        /// Adds a scalar. If the scalar starts the next character, or the character has the maximum length, returns the
-        /// character before the scalar.
+        /// Adds a scalar, and returns the previous character if that character is complete.
+        ///
+        /// It is complete if the scalar starts a new character, or if it has the maximum length.
         private mutating func character(before scalar: UnicodeScalar) -> Character? {
             guard pendingCount < Self.maximumLength else {
                 let character = pending.removeFirst()

@@ -17,7 +17,7 @@ public struct AsyncUnicodeScalarSequence<Base: AsyncSequence>: AsyncSequence whe
         private var base: Base.AsyncIterator
         /// Decoded scalars in reverse order: the next scalar is the last element of the array.
         private var decoded: [UnicodeScalar] = []
-        /// The bytes of a possibly incomplete scalar.
+        /// The bytes of a scalar that may still be incomplete.
         private var pending: [UInt8] = []
 
         init(_ base: Base.AsyncIterator) { self.base = base }
@@ -62,7 +62,7 @@ public struct AsyncUnicodeScalarSequence<Base: AsyncSequence>: AsyncSequence whe
             return decoded.popLast()
         }
 
-        /// Returns the next scalar after the input has ended.
+        /// Returns the next scalar that remains after the end of the input. Returns `nil` if none remains.
         private mutating func last() -> UnicodeScalar? {
             if !pending.isEmpty { decodePending() }
             return decoded.popLast()

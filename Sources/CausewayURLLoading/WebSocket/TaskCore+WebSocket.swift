@@ -39,7 +39,7 @@ extension TaskCore {
         return request
     }
 
-    /// Returns the handshake's loader.
+    /// Returns a loader that performs the WebSocket handshake.
     func webSocketLoader(for url: URL, _ attempt: LoadAttempt) throws(LoadFailure) -> any Loader {
         guard ["ws", "wss", "http", "https"].contains(url.scheme?.lowercased()) else {
             throw LoadFailure(.unsupportedURL)
@@ -71,19 +71,19 @@ extension TaskCore {
     /// Closes the WebSocket on behalf of the program. If the WebSocket is not open, cancels the task.
     func closeWebSocket(_ code: URLSessionWebSocketTask.CloseCode, _ reason: Data?) {
         guard webSocket?.close(WebSocketCloseReport(code, reason)) == true else { return cancel() }
-        // The task is in the state `canceling` until it ends. Before the task ends, the WebSocket waits for the peer's
-        // close frame.
+        // Set the task's state to `canceling` until the task ends. The WebSocket still waits for the peer's close frame
+        // before the task ends.
         state.withLock { state in _ = state.life.cancel() }
     }
 
-    /// Notifies the delegate of the peer's close frame.
+    /// Tells the delegate that the peer has sent a close frame.
     func webSocketClosed(_ report: WebSocketCloseReport) {
         notifyWebSocket(.closed) { delegate, session, task in
             delegate.urlSession(session, webSocketTask: task, didCloseWith: report.code, reason: report.reason)
         }
     }
 
-    /// Completes the task, because the WebSocket has ended.
+    /// Completes the task after the WebSocket has ended.
     func webSocketEnded(_ error: (any Error)?) {
         let mustDrain = state.withLock { state in state.mailbox.post(.run { [self] in finish(error) }) }
         if mustDrain { drainLater() }

@@ -19,7 +19,7 @@ final class WebSocketChannel: Loader {
         mutating func queueActions() -> Bool { line.move(&conversation.actions) }
     }
 
-    /// The objects with which the conversation's actions are performed.
+    /// The objects that perform the actions of the conversation.
     private struct Owners {
         var stream: HTTPUpgradedStream?
         /// The task; `nil` after its end.
@@ -37,7 +37,8 @@ final class WebSocketChannel: Loader {
         }
     }
 
-    /// Sets the connection and its compression. Call ``start()`` afterwards.
+    /// Sets the upgraded HTTP stream that carries the WebSocket, and the codec that compresses the messages. Call
+    /// ``start()`` afterwards.
     func attach(_ stream: HTTPUpgradedStream, _ codec: (any WebSocketCodec)?) {
         state.withLock { state in
             state.owners.stream = stream
@@ -75,13 +76,14 @@ final class WebSocketChannel: Loader {
         repeat {
             isRunning = core.isRunning
             apply { $0.setPaused(!isRunning) }
-            // Another thread may have suspended or resumed the task since the loop read its state.
+            // Another thread may have suspended or resumed the task since the loop read its state, so check the state
+            // again.
         } while core.isRunning != isRunning
     }
 
     func stop() { apply { $0.stop() } }
 
-    /// Ends all operations with the task's error.
+    /// Ends all operations of the conversation with the task's error.
     func end(_ error: (any Error)?) {
         apply { $0.end(error) }
         let core = state.withLock { state in state.owners.core.take() }

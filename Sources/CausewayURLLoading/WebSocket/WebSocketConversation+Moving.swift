@@ -20,20 +20,21 @@ extension WebSocketConversation {
             var handler: SendHandler?
         }
 
-        /// Messages and control frames that were not yet passed to the ``WebSocketMachine``. It gets them one at a
-        /// time, so that it is known where each of them ends in the bytes to send.
+        /// The messages and control frames that were not yet passed to the ``WebSocketMachine``. Entries are passed one
+        /// at a time, so that the end of each entry in the output bytes is known.
         var waiting: Deque<Entry> = []
         /// Whether the close frame was written. Nothing is sent after it.
         var isClosed = false
-        /// The handler for the message being written.
+        /// The send handler for the message that is being written.
         var current: SendHandler?
-        /// The handlers for written messages, with the byte count after which each handler is called.
+        /// Send handlers for messages that were written. Each handler is called when the number of processed bytes
+        /// reaches `end`.
         var written: Deque<(end: Int, handler: SendHandler)> = []
         /// The number of bytes passed to the network.
         var passed = 0
-        /// The number of passed bytes whose send operation has completed, with or without an error.
+        /// The number of bytes in `passed` whose send operation has completed, successfully or with an error.
         var processed = 0
-        /// The ping handlers by number.
+        /// The completion handlers of pings that await a pong, by ping number.
         var pings: [UInt64: SendHandler] = [:]
         var lastPing: UInt64 = 0
 
@@ -50,14 +51,14 @@ extension WebSocketConversation {
     struct Receiving: Sendable {
         var handlers: Deque<MessageHandler> = []
         private var messages: Deque<Message> = []
-        /// The parts of an incomplete message.
+        /// The bytes received so far of an incomplete message.
         private var partial = Data()
         /// The size in bytes of all complete messages that the program has not received yet. Each message counts with
         /// an additional ``WebSocketConversation/messageCost``.
         private var count = 0
 
-        /// Whether to receive and decode more frames: the program waits for a message, or the unread messages take less
-        /// memory than ``WebSocketConversation/unreadLimit``.
+        /// Whether to receive and decode more frames. This is the case if the program waits for a message. It is also
+        /// the case if the unread messages take less memory than ``WebSocketConversation/unreadLimit``.
         var hasRoom: Bool { !handlers.isEmpty || count + partial.count < WebSocketConversation.unreadLimit }
 
         /// Adds a part of a message.
@@ -107,13 +108,14 @@ extension WebSocketConversation {
         reportSent(error)
         if let error {
             link.error = link.error ?? error
-            // A pending receive operation first delivers the bytes that arrived earlier, and then reports the end.
+            // If a receive operation is pending, it first delivers the bytes that arrived earlier, and then reports the
+            // end itself. So report the end here only if no receive operation is pending.
             if !link.isReceiving { machine.inputEnded() }
         }
         pump()
     }
 
-    /// Decodes, sends and receives as far as possible.
+    /// Performs all steps that are possible now: decodes and sends frames, and receives bytes.
     mutating func pump() {
         guard link.isUp else { return }
         decode()
@@ -122,7 +124,8 @@ extension WebSocketConversation {
         disconnectIfDone()
     }
 
-    /// Whether frames are decoded. After the task has ended, frames are decoded but their content is discarded.
+    /// Whether to decode frames now. After the task has ended, frames are still decoded, but their content is
+    /// discarded.
     private var wantsFrames: Bool {
         switch phase {
         case .connecting: false
@@ -144,8 +147,8 @@ extension WebSocketConversation {
         case .pingAnswered(let number):
             if let handler = sending.pings.removeValue(forKey: number) { actions.append(.call { handler(nil) }) }
         case .pingLost(let number):
-            // If the connection has ended, do not call the handler here: ``end(_:)`` calls all handlers with the task's
-            // error.
+            // If the connection has ended, do not call the handler here. The method ``end(_:)`` calls all handlers with
+            // the task's error.
             guard !machine.hasEnded, let handler = sending.pings.removeValue(forKey: number) else { return }
             actions.append(.call { handler(POSIXError(.ENOBUFS)) })
         case .closed(let frame): peerClosed(frame)
@@ -190,7 +193,8 @@ extension WebSocketConversation {
         }
     }
 
-    /// Calls the handlers of messages whose bytes have all been sent, or could not be sent because of `error`.
+    /// Calls the handlers of finished messages. A message is finished when all its bytes have been sent, or when
+    /// `error` prevented this.
     private mutating func reportSent(_ error: NWError?) {
         while let first = sending.written.first, first.end <= sending.processed {
             sending.written.removeFirst()

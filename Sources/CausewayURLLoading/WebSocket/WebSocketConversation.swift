@@ -21,15 +21,15 @@ struct WebSocketConversation: Sendable {
     enum Action: Sendable {
         /// Send bytes, and report the result with ``sent(_:_:)``.
         case send(Data)
-        /// Receive at most this number of bytes, and report the result with ``arrived(_:)``.
+        /// Receive bytes, at most the given number. Report the result with ``arrived(_:)``.
         case receive(Int)
-        /// Call a program's completion handler.
+        /// Call a completion handler that the program supplied.
         case call(@Sendable () -> Void)
         /// Report that the peer sent a close frame.
         case reportClosed(WebSocketCloseReport)
-        /// End the task with this error; `nil` if it succeeded.
+        /// End the task with this error. If the error is `nil`, the task succeeded.
         case end((any Error)?)
-        /// Call ``closingTimedOut()`` after ``closingTime``.
+        /// Wait for ``closingTime``, and then call ``closingTimedOut()``.
         case limitClosing
         /// Close the connection. If `isInterrupted` is `true`, abort the connection instead.
         case disconnect(isInterrupted: Bool)
@@ -39,7 +39,7 @@ struct WebSocketConversation: Sendable {
         /// The handshake is not complete.
         case connecting
         case open
-        /// The program closes the WebSocket. The task ends after the peer's close frame.
+        /// The program has closed the WebSocket. When the peer's close frame arrives, the task ends.
         case closing
         /// The task has ended or is about to end.
         case ended
@@ -56,15 +56,15 @@ struct WebSocketConversation: Sendable {
 
     /// The maximum size of a received message in bytes, unless the program sets another.
     static let defaultMessageLimit = 1 << 20
-    /// The number of unread received bytes at which the connection is no longer read.
+    /// When this many received bytes are unread, the WebSocket reads no more bytes from the connection.
     static let unreadLimit = 64 << 10
-    /// The number of bytes at which the next frame must wait. It counts bytes that were passed to the network and not
-    /// yet processed.
+    /// The maximum number of bytes that were passed to the network and are not yet processed. When it is reached, the
+    /// next frame waits.
     static let outputLimit = 128 << 10
     /// The maximum size of one receive or send operation in bytes.
     static let pieceSize = 64 << 10
-    /// The memory cost of a message in addition to its content, in bytes. It counts as unread bytes, so that empty
-    /// messages cannot fill the memory.
+    /// The memory cost of a message in bytes, in addition to its content. This cost counts as unread bytes. Otherwise
+    /// empty messages could fill the memory.
     static let messageCost = 64
     /// The time within which the peer must answer a close frame.
     static let closingTime = Duration.seconds(5)
@@ -117,8 +117,9 @@ struct WebSocketConversation: Sendable {
 
     mutating func limitMessages(to size: Int) { machine.limitMessages(to: size) }
 
-    /// Starts to close the WebSocket after earlier messages. Returns `false` if the WebSocket is not open; the caller
-    /// must then end the task.
+    /// Starts to close the WebSocket. Messages that were queued earlier are sent first.
+    ///
+    /// Returns `false` if the WebSocket is not open. The caller must then end the task.
     mutating func close(_ report: WebSocketCloseReport) -> Bool {
         if closing == nil, phase != .ended { closing = report }
         guard phase == .open else { return phase == .closing }
@@ -129,7 +130,7 @@ struct WebSocketConversation: Sendable {
         return true
     }
 
-    /// Returns whether the task has ended. If it has, passes the task's error to `body`.
+    /// Refuses an operation if the task has ended. In that case, passes the task's error to `body` and returns `true`.
     private mutating func refuses(_ body: @escaping @Sendable (any Error) -> Void) -> Bool {
         guard let refusal else { return false }
         actions.append(.call { body(refusal) })
@@ -163,8 +164,8 @@ struct WebSocketConversation: Sendable {
         pump()
     }
 
-    /// Fails all current and later operations with the task's error. Messages that have already arrived can still be
-    /// received.
+    /// Makes all current and later operations fail with the task's error. The program can still receive messages that
+    /// have already arrived.
     mutating func end(_ error: (any Error)?) {
         guard refusal == nil else { return }
         let error = error ?? POSIXError(.ENOTCONN)

@@ -17,7 +17,8 @@ struct WebSocketHandshake {
 
     init(_ network: HTTPNetwork) { self.network = network }
 
-    /// Turns a request into an opening handshake. A program offers subprotocols with the field `Sec-WebSocket-Protocol`.
+    /// Turns a request into a WebSocket opening handshake. A program offers subprotocols with the field
+    /// `Sec-WebSocket-Protocol`.
     func add(to value: inout HTTPRequestValue) throws(LoadFailure) {
         let compression = try compression()
         for name in Self.fields { value.fields.removeAll(name) }

@@ -77,7 +77,8 @@ package enum InternetAddress: Hashable, Sendable {
     }
 
     private static func agree(_ one: UInt64, _ other: UInt64, bits: Int) -> Bool {
-        // If `bits` is 0, no bits are compared and the result is true: in Swift a shift by the full width yields zero.
+        // In Swift, a shift by the full width yields zero. So if `bits` is 0, no bits are compared and the result is
+        // true.
         (one ^ other) >> UInt64(64 - bits) == 0
     }
 }

@@ -4,14 +4,16 @@
 /// outside its bytes, or allocate more than the caller requested.
 package struct ByteReader: ~Escapable {
     private let view: ByteView
-    /// The first byte's position in the outermost buffer; 0 unless the reader covers a part of a larger buffer.
+    /// The position of the first byte in the outermost buffer. It is 0 unless the reader covers a part of a larger
+    /// buffer.
     private let base: Int
     /// Number of bytes consumed.
     package private(set) var offset: Int
 
     /// Creates a reader at the start of `bytes`.
     ///
-    /// - Parameter base: The position of `bytes` in a larger buffer. Error positions count from that buffer's start.
+    /// - Parameter base: The position of `bytes` in a larger buffer. Positions in errors are counted from the start of
+    ///   that buffer.
     @_lifetime(copy bytes)
     package init(_ bytes: RawSpan, base: Int = 0) {
         self.view = ByteView(bytes)
@@ -82,8 +84,8 @@ package struct ByteReader: ~Escapable {
         return slice
     }
 
-    /// Returns a reader for the next `count` bytes, and skips them in this reader. Errors from the new reader report positions in the
-    /// outermost buffer.
+    /// Returns a reader for the next `count` bytes, and moves this reader behind these bytes. If the new reader reports
+    /// an error, the error contains the position in the outermost buffer.
     @_lifetime(copy self)
     package mutating func readScope(_ count: Int) throws(WireError) -> ByteReader {
         let start = position

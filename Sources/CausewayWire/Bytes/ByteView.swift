@@ -51,7 +51,7 @@ public struct ByteView: ~Escapable {
     public func load<T: FixedWidthInteger & BitwiseCopyable>(_ type: T.Type, _ offset: Int) throws(WireError) -> T {
         let width = MemoryLayout<T>.size
         guard offset >= 0, count >= width, offset <= count &- width else { throw truncation(width, at: offset) }
-        // The line above checks the bounds, and every bit pattern is a valid integer.
+        // This load is safe. The line above has checked the bounds, and every bit pattern is a valid integer.
         return unsafe bytes.unsafeLoadUnaligned(fromUncheckedByteOffset: offset, as: T.self)
     }
 

@@ -76,8 +76,8 @@ struct DBusReader: ~Escapable {
 
     private mutating func array(of element: DBusType, _ depth: Int) throws(WireError) -> DBusValue {
         let byteCount: UInt32 = try integer()
-        // An array's length is followed by padding that aligns the first element, even if the array is empty. The
-        // length does not include this padding.
+        // The array's length is followed by padding that aligns the first element. The padding is present even if the
+        // array is empty. The length does not count the padding.
         try align(to: element.alignment)
         guard byteCount <= reader.remaining else {
             throw .truncated(needed: Int(byteCount), available: reader.remaining, at: reader.position)

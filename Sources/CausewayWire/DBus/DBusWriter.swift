@@ -58,7 +58,7 @@ struct DBusWriter {
         set(UInt32(truncatingIfNeeded: bytes.count - start), at: place)
     }
 
-    /// Replaces the placeholder at `place`, which was written before `value` was known.
+    /// Writes `value` over the placeholder at `place`. The value was not known when the placeholder was written.
     mutating func set(_ value: UInt32, at place: Int) {
         for index in 0..<4 { bytes[place + index] = UInt8(truncatingIfNeeded: value >> UInt32(8 * index)) }
     }

@@ -81,8 +81,10 @@ extension DNSQuestion {
 /// Most records begin with a pointer to an earlier name. If several records point to one name, the name is parsed once
 /// and the records share it. This is correct because a position in a message always yields the same name.
 struct KnownNames {
-    /// The number of parsed names to keep. It is small because the search is linear. Four names are enough for the
-    /// records of one service: the host, the service, the service type, and one more name.
+    /// The number of parsed names to keep. It is small because every lookup searches all of them.
+    ///
+    /// Four names are enough for the records of one service: the host, the service, the service type, and one more
+    /// name.
     private static let limit = 4
 
     private var names = InlineArray<4, (position: Int, name: DNSName)?>(repeating: nil)
@@ -116,7 +118,8 @@ extension DNSRecord {
         recordClass = DNSRecordClass(rawValue: bits)
         flushesCache = bits & 0x8000 != 0
         timeToLive = try reader.readInteger()
-        // A TTL with the top bit set means 0 (RFC 2181 §8). In an OPT record the field is not a TTL.
+        // A TTL with the top bit set counts as 0 (RFC 2181 §8). In an OPT record, this field holds other values, so
+        // keep the field there.
         if type != .opt, timeToLive > Int32.max { timeToLive = 0 }
         let count: UInt16 = try reader.readInteger()
         let content = try reader.readScope(Int(count))

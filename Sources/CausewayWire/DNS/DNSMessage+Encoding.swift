@@ -1,7 +1,7 @@
 extension DNSMessage {
-    /// Encodes the message in wire format.
+    /// Returns the message in wire format.
     ///
-    /// - Parameter limit: Maximum size in bytes. If a record does not fit, that record and all later records are left
+    /// - Parameter limit: Maximum size in bytes. If a record does not fit, this record and all later records are left
     ///   out, and the TC flag is set (RFC 2181 §9).
     package func encoded(limit: Int = 65_535) -> [UInt8] {
         var writer = DNSMessageWriter(id: id, flags, operation: operation, code: responseCode, limit: limit)

@@ -3,8 +3,8 @@
 /// Creating a summary is cheaper than parsing the whole message. This saves CPU time on links with thousands of irrelevant messages per
 /// second.
 package struct DNSMessageSummary: Equatable, Sendable {
-    /// The maximum number of questions and records to inspect. A message with more is parsed completely, because an
-    /// inspection would cost about the same.
+    /// The maximum number of questions and records to inspect. A message with more of them is parsed completely,
+    /// because inspecting it would cost about as much as parsing it.
     package static let recordLimit = 64
 
     package var flags: DNSMessage.Flags
@@ -43,7 +43,7 @@ package struct DNSMessageSummary: Equatable, Sendable {
         }
     }
 
-    /// Whether a question has a wanted name.
+    /// Returns whether a question in the message has a name that `isWanted` accepts.
     private static func names(
         in reader: inout ByteReader, of message: RawSpan, _ count: Int, _ isWanted: (DNSName) -> Bool
     ) throws(WireError) -> Bool {
@@ -54,7 +54,7 @@ package struct DNSMessageSummary: Equatable, Sendable {
         return false
     }
 
-    /// Whether a record after the questions has a wanted name.
+    /// Whether any record after the questions has a name that satisfies `isWanted`.
     private static func names(
         in reader: inout ByteReader, of message: RawSpan, _ questionCount: Int, _ recordCount: Int,
         _ isWanted: (DNSName) -> Bool

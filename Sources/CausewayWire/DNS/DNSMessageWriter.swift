@@ -8,7 +8,7 @@ package struct DNSMessageWriter: Sendable {
     }
 
     private static let headerByteCount = 12
-    /// The offset in a compression pointer must be below this limit.
+    /// A compression pointer can only refer to an offset below this limit.
     private static let pointerLimit = 0x4000
 
     /// Maximum message size in bytes.
@@ -16,8 +16,8 @@ package struct DNSMessageWriter: Sendable {
     var bytes: [UInt8]
     private var counts: [UInt16] = [0, 0, 0, 0]
     private var suffixes: [ArraySlice<UInt8>: UInt16] = [:]
-    /// The first name and its position. The writer adds this name to ``suffixes`` only when it writes a second name, which most queries do
-    /// not have.
+    /// The first name in the message, with its position. Most queries contain only this name. Only when the writer
+    /// writes a second name, it adds this name to ``suffixes``.
     private var first: (name: DNSName, position: Int)?
     private var section = Section.question
 
@@ -123,8 +123,8 @@ package struct DNSMessageWriter: Sendable {
 
     mutating func write(_ name: DNSName, mayCompress: Bool) {
         guard let first else {
-            // The message has no name yet to which a pointer could refer. Remember this name as the first one, unless
-            // it is the root name: a pointer never refers to a root name.
+            // No name was written before, so no pointer is possible. Remember this name as the first one, unless it is
+            // the root name. Pointers never refer to the root name.
             if !name.isRoot { first = (name, bytes.count) }
             bytes += name.wire
             return

@@ -18,10 +18,10 @@ extension DNSName {
 
     /// Restores the program's spelling of a name in a response.
     ///
-    /// `original` is the queried name in the case that the program used. `sent` is the same name with random case, as
-    /// it was sent. If the name in the response ends with labels of `sent` in exactly the same case, these labels are
-    /// replaced by the labels of `original`. Names in a response often have the case of `sent`, because a compressed
-    /// name points to the question.
+    /// `original` is the queried name in the program's spelling. `sent` is the same name in random case, as it was
+    /// sent. If the name in the response ends with labels of `sent` in exactly the same case, these labels are replaced
+    /// by the labels of `original`. Names in a response often have the case of `sent`, because a compressed name points
+    /// to the question.
     ///
     /// - Precondition: `sent` and `original` differ only in case.
     package func respelled(as original: DNSName, whereLike sent: DNSName) -> DNSName {
@@ -39,7 +39,7 @@ extension DNSName {
 }
 
 extension DNSRecord {
-    /// Returns the record with ``DNSName/respelled(as:whereLike:)`` applied to each of its names.
+    /// Returns a copy of the record in which ``DNSName/respelled(as:whereLike:)`` was applied to every name.
     package func respelled(as original: DNSName, whereLike sent: DNSName) -> DNSRecord {
         func respelled(_ name: DNSName) -> DNSName { name.respelled(as: original, whereLike: sent) }
         var record = self

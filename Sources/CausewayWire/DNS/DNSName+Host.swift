@@ -6,7 +6,7 @@ extension DNSName {
     ///
     /// ASCII names are not changed. Returns `nil` if the name cannot be encoded in a DNS message.
     package static func host(_ text: String) -> (name: DNSName, isAbsolute: Bool)? {
-        // A fast path for ASCII names, which need no IDNA processing. Most names are ASCII.
+        // Most names are ASCII and need no IDNA processing. Handle them first.
         guard !text.utf8.allSatisfy({ $0 < 0x80 }) else { return plainHost(text) }
         // IDNA treats three more characters as dots (RFC 3490 §3.1).
         var labels = text.split(omittingEmptySubsequences: false) { ".\u{3002}\u{ff0e}\u{ff61}".contains($0) }

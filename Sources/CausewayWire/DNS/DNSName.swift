@@ -77,7 +77,8 @@ package struct DNSName: Sendable {
         return rest.count == domain.wire.count && zip(rest, domain.wire).allSatisfy { Self.fold($0) == Self.fold($1) }
     }
 
-    /// Converts an ASCII capital letter to lower case. A length byte is below 64, so it does not change.
+    /// Converts an ASCII capital letter to lower case. The length bytes in a name stay unchanged, because they are
+    /// below 64.
     fileprivate static func fold(_ byte: UInt8) -> UInt8 { byte &- 0x41 < 26 ? byte | 0x20 : byte }
 
     /// A name's labels in order.
@@ -161,8 +162,8 @@ extension DNSName: CustomStringConvertible, ExpressibleByStringLiteral {
         (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) ? Int(byte - UInt8(ascii: "0")) : nil
     }
 
-    /// The presentation format with a trailing dot. Escapes control characters, dots and backslashes in labels. In
-    /// labels that are not valid UTF-8, also escapes non-ASCII bytes.
+    /// The name in presentation format, with a trailing dot. Control characters, dots and backslashes inside a label
+    /// are escaped. If a label is not valid UTF-8, its non-ASCII bytes are also escaped.
     package var description: String {
         if isRoot { return "." }
         return plainDescription ?? labels.map { Self.escaped($0) + "." }.joined()

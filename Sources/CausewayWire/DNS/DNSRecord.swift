@@ -26,7 +26,7 @@ package struct DNSQuestion: Hashable, Sendable {
 
 /// A resource record (RFC 1035 §4.1.3).
 package struct DNSRecord: Hashable, Sendable {
-    // The order of the stored properties keeps a record at 48 bytes: mDNS tables hold tens of thousands of records.
+    // With this order of the stored properties, a record has 48 bytes. mDNS tables hold tens of thousands of records.
     package var name: DNSName
     /// The TTL in seconds.
     package var timeToLive: UInt32
@@ -63,7 +63,8 @@ package enum DNSRecordData: Hashable, Sendable {
     /// A TXT record in wire format: strings up to 255 bytes, each after its length byte.
     case text([UInt8])
     case mail(preference: UInt16, exchange: DNSName)
-    // A SOA record. This case is indirect, because a SOA record is rare and large and would make the other cases larger.
+    // A SOA record. This case is indirect, because a SOA record is large. Otherwise this rare record would make all
+    // other cases larger.
     indirect case authority(DNSAuthority)
     /// An NSEC record: the types that exist for a name (RFC 4034 §4).
     case next(DNSName, types: [DNSRecordType])

@@ -48,8 +48,8 @@ extension DNSRecordData {
             let priority: UInt16 = try reader.readInteger()
             let weight: UInt16 = try reader.readInteger()
             let port: UInt16 = try reader.readInteger()
-            // Accept a compressed name here. In multicast DNS, senders are allowed to compress this name. In unicast
-            // DNS they must not, but some do (RFC 6762 §18.14).
+            // The name may be compressed, so accept this. Multicast DNS allows senders to compress it. Unicast DNS
+            // forbids this, but some senders do it anyway (RFC 6762 §18.14).
             let target = try names.read(&reader, in: message)
             self = .service(priority: priority, weight: weight, port: port, target: target)
         case .txt:

@@ -22,7 +22,8 @@ package struct SHA256: Sendable {
         0x748f_82ee, 0x78a5_636f, 0x84c8_7814, 0x8cc7_0208, 0x90be_fffa, 0xa450_6ceb, 0xbef9_a3f7, 0xc671_78f2,
     ]
 
-    /// For the first 8 primes: the square root's first 32 fractional bits (FIPS 180-4 §5.3.3).
+    /// The state at the start: for each of the first 8 primes, the first 32 fractional bits of its square root (FIPS
+    /// 180-4 §5.3.3).
     private var state: [UInt32] = [
         0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,
     ]
@@ -102,7 +103,8 @@ package struct SHA256: Sendable {
         var (e, f, g, h) = (state[4], state[5], state[6], state[7])
         // The indices are in bounds, because both arrays have 64 words.
         func word(_ i: Int) -> UInt32 { unsafe constants[unchecked: i] &+ schedule[unchecked: i] }
-        // After eight rounds each word is back in its own variable, so no words need to be moved.
+        // The rounds rotate the roles of the eight variables. After eight rounds, each word is back in its original
+        // variable. So unroll eight rounds, which avoids moving words.
         for i in stride(from: 0, to: 64, by: 8) {
             round(a, b, c, &d, e, f, g, &h, word(i))
             round(h, a, b, &c, d, e, f, &g, word(i &+ 1))

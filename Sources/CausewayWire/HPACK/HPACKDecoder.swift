@@ -113,7 +113,7 @@ package struct HPACKDecoder: Sendable {
         output.endField(start: start, nameCount: nameCount, limits)
     }
 
-    /// Appends an entry of the static or the dynamic table to `block`: its name and, if `withValue` is true, its value
+    /// Appends the name of a static or dynamic table entry to `block`. If `withValue` is true, also appends the value
     /// (RFC 7541 §2.3.3). Returns the name's length.
     private func appendEntry(
         _ index: Int, withValue: Bool, to block: inout [UInt8], at position: Int
@@ -147,7 +147,7 @@ package struct HPACKDecoder: Sendable {
         }
         offset += count
         guard isHuffman else {
-            // The guard above has checked that the string lies inside the block.
+            // The preceding guard has checked that the string lies inside the block.
             let part = bytes.extracting(start..<offset)
             return unsafe part.withUnsafeBufferPointer { source in unsafe block.append(contentsOf: source) }
         }

@@ -7,7 +7,8 @@ struct HPACKDynamicTable: Sendable {
     static let overhead = 32
 
     struct Entry: Sendable {
-        /// The name's position, counted from the first byte ever added to the table. The value follows the name.
+        /// The position of the entry's name. Positions count all bytes that were ever added to the table. The value
+        /// follows the name.
         var start: Int
         var nameCount: Int
         var valueCount: Int
@@ -22,9 +23,10 @@ struct HPACKDynamicTable: Sendable {
     /// The newest entry's index in the ring buffer.
     private var newest = 0
     private(set) var count = 0
-    /// The bytes of evicted entries that are not removed yet, followed by the bytes of the current entries.
+    /// The bytes of all entries. Bytes of evicted entries that are not yet removed come first.
     private(set) var bytes: [UInt8] = []
-    /// The position of the first byte in ``bytes``, counted from the first byte ever added to the table.
+    /// The offset of the first byte in ``bytes``. An offset is the number of bytes that were added to the table before
+    /// this byte, including removed ones.
     private var base = 0
     /// The sum of all entry sizes.
     private(set) var size = 0

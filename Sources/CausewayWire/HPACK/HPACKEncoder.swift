@@ -80,8 +80,8 @@ package struct HPACKEncoder: Sendable {
         table.insert(scratch[...], nameCount: name.count, nameHash: nameHash, fieldHash: fieldHash)
     }
 
-    /// Searches the dynamic table. Returns the index of an entry with this name and value, and the index of an entry
-    /// with this name.
+    /// Searches the dynamic table for a field. In the result, `field` is the index of an entry with the same name and
+    /// value. `name` is the index of an entry with the same name.
     private func find(
         name: Span<UInt8>, nameHash: UInt32, value: Span<UInt8>, fieldHash: UInt32
     ) -> (field: Int?, name: Int?) {

@@ -4,7 +4,8 @@ enum HPACKIndexing: UInt8 {
     case incremental = 0x40
     /// The field does not enter the table (RFC 7541 §6.2.2).
     case without = 0x00
-    /// The field does not enter the table, and intermediaries must not index it either (RFC 7541 §7.1.3, §6.2.3).
+    /// The field is not added to the dynamic table, and intermediaries must not index it either (RFC 7541 §7.1.3,
+    /// §6.2.3).
     case never = 0x10
 
     /// The minimum length in bytes of an indexed cookie value. An attacker could guess shorter values by observing the

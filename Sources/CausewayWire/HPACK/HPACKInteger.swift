@@ -3,8 +3,8 @@
 /// A value that fits in the prefix takes one byte. For a larger value, the prefix is all ones. The remainder follows in
 /// 7-bit groups, one per byte, least significant first.
 enum HPACKInteger {
-    /// The largest value to accept. Valid lengths, indices and table sizes are far smaller, and computations with this value cannot
-    /// overflow (RFC 7541 §7.4).
+    /// The largest integer to accept. Valid lengths, indices and table sizes are far smaller. Integers up to this value
+    /// cannot cause an overflow in computations (RFC 7541 §7.4).
     static let maximum = 1 << 28
 
     /// Appends an integer.
@@ -40,7 +40,8 @@ enum HPACKInteger {
             guard offset < bytes.count else { throw .truncated(needed: 1, available: 0, at: offset) }
             let byte = bytes[offset]
             offset += 1
-            // Five bytes hold 35 bits. Longer encodings could only add zero bits and would waste the receiver's time.
+            // Five bytes hold 35 bits, which is enough. Further bytes could only add zero bits, and would waste the
+            // receiver's time.
             guard shift <= 28 else { throw .invalid("integer", at: start) }
             value += Int(byte & 0x7F) << shift
             guard value <= maximum else { throw .invalid("integer", at: start) }

@@ -8,7 +8,7 @@ struct HPACKStaticTable: Sendable {
         var start: Int
         var nameCount: Int
         var valueCount: Int
-        /// The highest index of an entry with this entry's name.
+        /// The highest index of all entries that have the same name as this entry.
         var lastIndex: Int
     }
 
@@ -56,8 +56,8 @@ struct HPACKStaticTable: Sendable {
         return nil
     }
 
-    /// Searches the fields with the same name as the field at `first`. Returns the index of the field with this value;
-    /// `nil` if there is none.
+    /// Searches the fields that have the same name as the field at index `first`. Returns the index of the field with
+    /// this value; `nil` if there is none.
     func index(of value: Span<UInt8>, startingAt first: Int) -> Int? {
         for index in first...entries[first - 1].lastIndex {
             let entry = entries[index - 1]
@@ -85,13 +85,13 @@ struct HPACKStaticTable: Sendable {
     ]
 }
 
-/// Hashes and compares names and values.
+/// Computes hashes of field names and values, and compares names and values.
 enum HPACKHash {
     /// Returns a hash of bytes. Collisions only cost time, because every match is compared byte by byte.
     static func of(_ bytes: Span<UInt8>, seed: UInt32 = 0) -> UInt32 {
         var hash = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 ^ UInt64(truncatingIfNeeded: bytes.count)
-        // The unchecked loads are safe: a `UInt8` is one initialized byte, and the loop condition keeps the loads
-        // inside `bytes`.
+        // The unchecked loads are safe. A `UInt8` is one initialized byte, and the loop condition ensures that no load
+        // reads beyond `bytes`.
         let raw = unsafe bytes.bytes
         var index = 0
         while index &+ 8 <= bytes.count {

@@ -17,7 +17,7 @@ extension HuffmanCode {
             let symbol = Int(bytes[index])
             pending = pending << UInt64(lengths[symbol]) | UInt64(codes[symbol])
             pendingBits += Int(lengths[symbol])
-            // At most 7 bits remain from the previous symbol, and a code has at most 30 bits, so 64 bits suffice.
+            // 64 bits suffice, because at most 7 bits remain from the previous symbol, and a code has at most 30 bits.
             while pendingBits >= 8 {
                 pendingBits -= 8
                 output.append(UInt8(truncatingIfNeeded: pending >> UInt64(pendingBits)))
@@ -57,8 +57,8 @@ extension HuffmanCode {
             var length = Int(entry & 0xF)
             var symbol = Int(entry >> 4)
             if length == 0 { (symbol, length) = longCode(Self.front(pending, bits, width: Self.maximumLength)) }
-            // The code is longer than the remaining bits, so these bits can only be padding. The padding is checked
-            // below.
+            // The code is longer than the remaining bits, so the remaining bits can only be padding. The code below
+            // checks the padding.
             guard length <= bits else { break }
             guard symbol != Self.endSymbol, count < output.count else {
                 throw .invalid("Huffman code", at: position - 1)
@@ -72,7 +72,9 @@ extension HuffmanCode {
         return count
     }
 
-    /// Returns the next `width` bits of `pending`. If `pending` has fewer bits left, one bits are added at the end.
+    /// Returns the next `width` bits of `pending`.
+    ///
+    /// If fewer bits are left, the missing bits at the end are ones.
     @inline(__always)
     private static func front(_ pending: UInt64, _ bits: Int, width: Int) -> UInt64 {
         let mask: UInt64 = 1 << UInt64(width) - 1

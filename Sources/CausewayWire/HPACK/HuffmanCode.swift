@@ -1,7 +1,7 @@
 /// The HPACK Huffman code (RFC 7541 §5.2, Appendix B).
 ///
-/// The code is canonical: codes with equal length are consecutive numbers in symbol order, and the first code of a
-/// length follows the final code of the next shorter length. The code lengths therefore determine all codes.
+/// The code is canonical, so the lengths of the codes determine all codes. Codes of equal length are consecutive
+/// numbers, in the order of their symbols. The first code of a length follows the last code of the next shorter length.
 struct HuffmanCode: Sendable {
     static let shared = HuffmanCode()
 
@@ -10,23 +10,25 @@ struct HuffmanCode: Sendable {
     static let lookupBits = 10
     /// The longest code length in bits.
     static let maximumLength = 30
-    /// The end-of-string symbol. It must not be encoded. Its first bits pad the last byte.
+    /// The end-of-string symbol. An encoder must not write this symbol. The first bits of its code serve as padding in
+    /// the last byte.
     static let endSymbol = 256
 
     /// Each symbol's code, in the low bits.
     let codes: [UInt32]
     /// Each symbol's code length in bits.
     let lengths: [UInt8]
-    /// For each value of ``lookupBits`` bits that begins with a symbol's code: the symbol, shifted left by 4, plus the
-    /// code length. 0 for a value that does not contain a whole code.
+    /// The decoding table. The index consists of the next ``lookupBits`` bits of the input. If these bits begin with a
+    /// symbol's code, the value is the symbol, shifted left by 4, plus the code length. If they contain no whole code,
+    /// the value is 0.
     let lookup: [UInt16]
     /// The symbols in code order.
     let ordered: [UInt16]
-    /// For each code length: the first code of that length.
+    /// For each code length, the first code that has this length.
     let firstCodes: [UInt32]
-    /// For each code length: the first code's position in ``ordered``.
+    /// For each code length: the position in ``ordered`` of the first code with this length.
     let firstPositions: [Int]
-    /// For each code length: the number of codes.
+    /// The number of codes for each code length.
     let counts: [Int]
 
     private init() {
@@ -79,7 +81,7 @@ struct HuffmanCode: Sendable {
         // The lengths for the characters from the grave accent to DEL, including lower-case letters.
         15, 5, 6, 5, 6, 5, 6, 6, 6, 5, 7, 7, 6, 6, 6, 5,
         6, 7, 6, 5, 5, 6, 7, 7, 7, 7, 7, 15, 11, 14, 13, 28,
-        // The lengths for bytes that are not ASCII.
+        // The code lengths for the bytes from 128 to 255, which are not ASCII.
         20, 22, 20, 20, 22, 22, 22, 23, 22, 23, 23, 23, 23, 23, 24, 23,
         24, 24, 22, 23, 24, 23, 23, 23, 23, 21, 22, 23, 22, 23, 23, 24,
         22, 21, 20, 22, 22, 23, 23, 21, 23, 22, 22, 24, 21, 22, 23, 23,

@@ -64,7 +64,7 @@ package enum ByteRange: Equatable, Sendable {
     }
 }
 
-/// A `Content-Range` value with the unit bytes (RFC 9110 §14.4).
+/// A `Content-Range` value whose range unit is `bytes` (RFC 9110 §14.4).
 package struct ContentRange: Equatable, Sendable {
     /// The positions that the content covers; `nil` in a response with status 416.
     package var positions: Range<Int>?

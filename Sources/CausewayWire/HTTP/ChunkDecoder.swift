@@ -14,7 +14,7 @@ package struct ChunkDecoder: Sendable {
     private enum Phase: Equatable {
         /// The decoder reads a chunk size, of which it has read `digits` digits.
         case size(digits: Int)
-        /// The decoder skips white space after the size.
+        /// The decoder skips white space after the chunk size.
         case padding
         /// The decoder skips a chunk's extensions (RFC 9112 §7.1.1).
         case extensions
@@ -28,11 +28,11 @@ package struct ChunkDecoder: Sendable {
 
     /// Maximum length of one chunk's extensions in bytes.
     package static let maximumExtensionCount = 4 << 10
-    /// The number of a body's extension bytes may exceed the number of its content bytes by at most this value. Without
-    /// the limit, a peer could send thousands of extension bytes per content byte.
+    /// The limit on chunk extensions in a body: their bytes may exceed the content bytes by this number. Without the
+    /// limit, a peer could send thousands of extension bytes for each content byte.
     package static let maximumExtensionExcess = 16 << 10
-    /// The maximum number of digits in a chunk size. At most 15 of them are significant, so that the size fits into `Int`. Some servers add
-    /// leading zeros.
+    /// The maximum number of digits in a chunk size. Some servers add leading zeros. Without them, at most 15 digits
+    /// are permitted, so that the size fits into `Int`.
     private static let maximumDigitCount = 16
 
     private var phase = Phase.size(digits: 0)
@@ -128,7 +128,7 @@ package struct ChunkDecoder: Sendable {
         phase = .size(digits: digits + 1)
     }
 
-    /// Handles the first byte after the chunk size and its white space.
+    /// Handles the byte after the chunk size and any white space that follows it.
     private mutating func endSize(_ byte: UInt8) throws(HTTPSyntaxError) {
         switch byte {
         case HTTPCharacters.carriageReturn: phase = .sizeLineFeed

@@ -18,7 +18,7 @@ package struct EventStreamParser: Sendable {
         }
     }
 
-    /// The reason why a stream cannot be parsed any more.
+    /// The reason why the parser cannot parse the rest of the stream.
     package enum Failure: Error, Equatable {
         /// An event exceeds the size limit.
         case tooLong
@@ -26,17 +26,17 @@ package struct EventStreamParser: Sendable {
 
     private static let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-    /// The identifier to send as `Last-Event-ID` with the next request; empty for none. It belongs to the latest
-    /// complete event.
+    /// The identifier to send as `Last-Event-ID` with the next request. It comes from the latest complete event. Empty
+    /// if there is no identifier.
     package private(set) var lastEventID: String
-    /// The latest reconnection time that the stream set, in milliseconds.
+    /// The latest reconnection time that the event stream has set, in milliseconds. `nil` if it has set none.
     package private(set) var reconnectionTime: Int?
 
     private let limit: Int
     private var line: [UInt8] = []
     /// Whether the previous byte was CR. A following LF belongs to the same line end.
     private var endsWithReturn = false
-    /// Whether the first line is incomplete. The first line can begin with a byte order mark.
+    /// Whether the parser is still in the first line. Only this line can begin with a byte order mark.
     private var isFirstLine = true
     private var type: [UInt8] = []
     private var data: [UInt8] = []

@@ -1,7 +1,7 @@
-/// A field value's parameters (RFC 9110 §5.6.6), such as `charset=utf-8`.
+/// The parameters of a field value (RFC 9110 §5.6.6), such as `charset=utf-8`.
 ///
-/// Parsing is tolerant, because many servers violate the grammar: an unquoted value extends to the next semicolon, a
-/// quoted string without a closing quote extends to the end, and anything that is not a parameter is skipped.
+/// The parser is tolerant, because many servers violate the grammar. An unquoted value extends to the next semicolon. A
+/// quoted string without a closing quote extends to the end. Text that is not a parameter is skipped.
 package struct FieldParameters: Equatable, Sendable {
     /// A parameter.
     package struct Parameter: Equatable, Sendable {

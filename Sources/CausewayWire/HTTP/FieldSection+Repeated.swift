@@ -31,8 +31,9 @@ extension FieldSection {
         return count
     }
 
-    /// Whether any field name in the section has one of these lengths. `lengths` is a bit set: bit N stands for a name
-    /// of N bytes. Names of 64 or more bytes are ignored.
+    /// Returns whether the section has a field name of one of the given lengths.
+    ///
+    /// `lengths` is a bit set: bit N stands for a name of N bytes. Names of 64 or more bytes are ignored.
     package func hasName(withLengths lengths: UInt64) -> Bool {
         for entry in entries where entry.nameCount < 64 && lengths & (1 << UInt64(entry.nameCount)) != 0 { return true }
         return false

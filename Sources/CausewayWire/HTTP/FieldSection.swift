@@ -102,8 +102,8 @@ package struct FieldSection: Sendable {
         entries = kept
     }
 
-    /// Replaces the entries by `kept`, after field lines were removed. `removed` is the total size of the removed names
-    /// and values in bytes.
+    /// Replaces the entries with `kept` after field lines were removed. `removed` is the size in bytes of all removed
+    /// names and values.
     mutating func replaceEntries(_ kept: [Entry], removed: Int) {
         entries = kept
         byteCount -= removed
@@ -126,7 +126,7 @@ package struct FieldSection: Sendable {
         let wanted = name.utf8.span
         let count = UInt32(truncatingIfNeeded: wanted.count)
         var index = start
-        // Most names differ in length, so most comparisons end here.
+        // Most field names differ in length, so most comparisons end after the length.
         while index < entries.count {
             if entries[index].nameCount == count, isName(wanted, at: index) { return index }
             index += 1
@@ -172,7 +172,7 @@ extension FieldSection: RandomAccessCollection {
 }
 
 extension FieldSection {
-    /// Returns only the value of the field line at `index`. A slice for the name would cost additional reference
+    /// Returns only the value in the field line at `index`. Returning the name too would cost additional reference
     /// counting.
     package func value(at index: Int) -> ArraySlice<UInt8> {
         let entry = entries[index]
@@ -201,7 +201,8 @@ extension FieldSection: Equatable {
     /// Compares two sections line by line. Names are compared case-insensitively, values byte by byte.
     package static func == (one: FieldSection, other: FieldSection) -> Bool {
         guard one.count == other.count, one.byteCount == other.byteCount else { return false }
-        // Copies share their block and index, so array comparison returns immediately.
+        // Copies of a section share their block and their index. Comparing them as arrays therefore returns
+        // immediately.
         if one.entries == other.entries, one.block == other.block { return true }
         return zip(one, other).allSatisfy { mine, theirs in
             mine.value == theirs.value && mine.name.count == theirs.name.count

@@ -50,8 +50,8 @@ package struct FieldValueReader {
         return nil
     }
 
-    /// Reads the rest as a quoted string without a closing quote, which some servers send. Returns its content without
-    /// backslashes.
+    /// Reads the rest of the field value as a quoted string that has no closing quote. Some servers send such strings.
+    /// Returns the content without the backslashes.
     package mutating func unterminatedQuotedString() -> [UInt8]? {
         guard rest.first == HTTPCharacters.quote else { return nil }
         var content: [UInt8] = []
@@ -88,9 +88,10 @@ package struct FieldValueReader {
         return number
     }
 
-    /// Reads all bytes before the next `end` byte outside quoted strings. The result has no white space around it.
+    /// Reads all bytes before the next `end` byte. An `end` byte inside a quoted string does not count. The result has
+    /// no white space at its start and end.
     ///
-    /// - Parameter honorsEscapes: Whether a backslash escapes `end` outside quoted strings too.
+    /// - Parameter honorsEscapes: Whether a backslash outside quoted strings also escapes an `end` byte.
     package mutating func text(before end: UInt8, honorsEscapes: Bool = false) -> ArraySlice<UInt8> {
         var isQuoted = false
         var isEscaped = false

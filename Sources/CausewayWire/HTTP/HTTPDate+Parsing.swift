@@ -10,7 +10,7 @@ extension HTTPDate {
         if let usual = FixedDate.seconds(bytes.span) { return usual }
         let text = HTTPCharacters.trimmed(bytes)
         var reader = DateReader(rest: text)
-        // Only IMF-fixdate has a comma after three letters.
+        // Of the three date formats, only IMF-fixdate has a comma after three letters.
         if text.dropFirst(3).first == UInt8(ascii: ",") {
             return reader.takeName(weekdays) != nil && reader.take(",") ? reader.fixdate() : nil
         }
@@ -48,8 +48,8 @@ private struct DateReader {
         var full = current - current % 100 + year
         if full < current - 49 { full += 100 }
         guard var result = seconds(full, month + 1, day, time) else { return nil }
-        // A two-digit year that would be more than 50 years in the future stands for a year in the past (RFC 9110
-        // §5.6.7).
+        // If a two-digit year would be more than 50 years in the future, it means the same year one century earlier
+        // (RFC 9110 §5.6.7).
         let limit = HTTPDate.civil(now / HTTPDate.secondsPerDay)
         let latest = HTTPDate.days(year: limit.year + 50, month: limit.month, day: limit.day) * HTTPDate.secondsPerDay
         if result > latest + now % HTTPDate.secondsPerDay {
@@ -59,7 +59,7 @@ private struct DateReader {
         return result
     }
 
-    /// Reads ` Nov  6 08:49:37 1994` after the day of the week.
+    /// Reads the rest of an asctime date after the day of the week, such as ` Nov 6 08:49:37 1994`.
     mutating func asctime() -> Int? {
         guard take(" "), let month = takeName(HTTPDate.months), take(" ") else { return nil }
         guard let day = take(" ") ? number(1) : number(2) else { return nil }
@@ -86,7 +86,7 @@ private struct DateReader {
         return true
     }
 
-    /// Consumes the zone. Zones are compared case-insensitively, and only GMT is valid (RFC 9111 §4.2).
+    /// Reads the time zone. Only GMT is valid, in upper or lower case (RFC 9111 §4.2).
     private mutating func takeZone() -> Bool {
         guard HTTPCharacters.areEqual(rest.prefix(4), " GMT") else { return false }
         rest = rest.dropFirst(4)

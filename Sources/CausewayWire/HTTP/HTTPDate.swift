@@ -55,7 +55,8 @@ package enum HTTPDate {
             floorDivide(shifted, by: 4).quotient - floorDivide(shifted, by: 100).quotient
             + floorDivide(shifted, by: 400).quotient
         let monthFromMarch = month > 2 ? month - 3 : month + 9
-        // The months from March on have 31, 30, 31, 30, 31 days, and so on: 153 days in five months.
+        // From March on, the months have 31, 30, 31, 30 and 31 days, and this pattern repeats. Five months have 153
+        // days.
         let dayOfYear = (153 * monthFromMarch + 2) / 5 + day - 1
         // 719,468 days lie between 0000-03-01 and 1970-01-01.
         return 365 * shifted + leapDays + dayOfYear - 719_468

@@ -36,7 +36,7 @@ extension HTTPResponseHead {
         output.append(UInt8(0x30 + status / 100))
         output.append(UInt8(0x30 + status / 10 % 10))
         output.append(UInt8(0x30 + status % 10))
-        // The space is required even before an empty reason phrase.
+        // This space is required even if the reason phrase is empty.
         output.append(HTTPCharacters.space)
         output.append(contentsOf: reason.utf8)
         output.append(HTTPCharacters.carriageReturn)
@@ -90,7 +90,7 @@ extension FieldSection {
     }
 
     func encodeUnchecked(into output: inout [UInt8]) {
-        // Read names and values from the block directly: slices would add reference counting for the block.
+        // Read names and values directly from the block. Slices would cause reference counting for the block.
         unsafe block.withUnsafeBufferPointer { bytes in
             for entry in entries {
                 let (name, value) = (Int(entry.nameStart), Int(entry.valueStart))

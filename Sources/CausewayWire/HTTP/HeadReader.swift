@@ -24,9 +24,10 @@ package struct HeadReader: Equatable, Sendable {
         case response(status: Int, reasonStart: Int, end: Int, version: HTTPVersion)
     }
 
-    /// The block's maximum initial capacity in bytes. Most heads fit, so reading a head takes only two allocations: the
-    /// block and the field index. The capacity is below 1024, because the allocator's per-thread cache does not serve
-    /// an array of 1024 bytes.
+    /// The block's largest initial capacity in bytes. It is large enough for most heads, so reading a head takes only
+    /// two allocations: the block and the field index.
+    ///
+    /// The capacity is below 1024, because the allocator's per-thread cache does not serve an array of 1024 bytes.
     private static let usualByteCount = 960
     private static let usualFieldCount = 16
     /// The maximum number of empty lines before a request line. RFC 9112 §2.2 asks servers to ignore at least one.
@@ -101,7 +102,7 @@ package struct HeadReader: Equatable, Sendable {
         if kind != .trailers { entries.reserveCapacity(Self.usualFieldCount) }
     }
 
-    /// Processes the line that ends with the block's last byte.
+    /// Processes one line. The last byte of `block` ends this line.
     private mutating func endLine() throws(HTTPSyntaxError) {
         var end = block.count - 1
         if end > lineStart, block[end - 1] == HTTPCharacters.carriageReturn {
@@ -148,7 +149,8 @@ package struct HeadReader: Equatable, Sendable {
         lineStart = 0
     }
 
-    /// Rejects a response of another protocol at its first wrong byte, without waiting for the end of the first line.
+    /// Checks whether the first bytes are the start of an HTTP version. A response of another protocol is therefore
+    /// rejected at its first wrong byte, before its first line has ended.
     private func checkProtocolName() throws(HTTPSyntaxError) {
         guard kind == .response, case .none = startLine else { return }
         guard zip(block, Self.protocolName).allSatisfy(==) else { throw .invalid("HTTP version", at: 0) }
@@ -184,7 +186,8 @@ package struct HeadReader: Equatable, Sendable {
 }
 
 extension HeadReader {
-    /// Returns the request, and resets the reader for the next one. Returns `nil` unless the reader has a complete request head.
+    /// Returns the request, and resets the reader for the next request. Returns `nil` if the reader does not have a
+    /// complete request head.
     package mutating func finishRequest() -> HTTPRequestHead? {
         guard isComplete, case .request(let targetStart, let targetEnd, let version) = startLine else { return nil }
         let method = String(decoding: block[..<(targetStart - 1)], as: UTF8.self)
@@ -201,7 +204,7 @@ extension HeadReader {
         return HTTPResponseHead(status: status, reason: reason, version: version, fields: finishFields())
     }
 
-    /// Returns the fields, and resets the reader.
+    /// Returns the fields that were read, and resets the reader for the next section.
     package mutating func finishFields() -> FieldSection {
         let section = FieldSection(block: block, entries: entries)
         self = HeadReader(kind, limits: limits)

@@ -5,7 +5,8 @@ package struct MultipartBoundary: Hashable, Sendable {
 
     package let text: String
 
-    /// Returns `nil` unless the text has 1 to 70 permitted characters and does not end with a space.
+    /// Creates a boundary from a text. Returns `nil` unless the text has 1 to 70 permitted characters and does not end
+    /// with a space.
     package init?(_ text: String) {
         guard (1...Self.maximumCount).contains(text.utf8.count), text.utf8.last != HTTPCharacters.space,
             text.utf8.allSatisfy(Self.isPermitted)

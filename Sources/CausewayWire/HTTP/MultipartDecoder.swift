@@ -5,7 +5,7 @@
 package struct MultipartDecoder: Sendable {
     /// A decoded element.
     package enum Event: Equatable, Sendable {
-        /// A part begins with these fields.
+        /// A part begins. It has these header fields.
         case part(FieldSection)
         /// More part content: a slice of the input, or earlier bytes that were held back because a delimiter could
         /// begin with them.
@@ -42,11 +42,12 @@ package struct MultipartDecoder: Sendable {
     private let delimiter: [UInt8]
     private let limits: Limits
     private var state = State.preamble
-    /// The number of bytes at the delimiter's start that match the most recent input.
+    /// How many bytes from the start of the delimiter match the end of the input so far.
     private var matched = 2
-    /// The number of delimiter bytes that count as matched although they are not in the input. A delimiter begins with
-    /// CRLF. At the start of the body or of a part's content, this CRLF counts as matched, because the first line may
-    /// be a delimiter line.
+    /// The number of delimiter bytes that count as matched although the input does not contain them.
+    ///
+    /// A delimiter begins with CRLF. At the start of a body or of a part's content, the delimiter line may lack this
+    /// CRLF. The CRLF therefore counts as matched at these places.
     private var borrowed = 2
     private var head: HeadReader
     private var partCount = 0
@@ -107,7 +108,8 @@ package struct MultipartDecoder: Sendable {
                 rest = rest[index...]
                 return
             }
-            // Emit the bytes that earlier calls held back as a possible delimiter. They are content.
+            // Report the bytes that earlier calls held back because they could begin a delimiter. They have turned out
+            // to be content.
             let earlier = matched - (index - start)
             if earlier > borrowed { emit(delimiter[borrowed..<earlier], &events) }
             (matched, borrowed) = (0, 0)

@@ -75,7 +75,7 @@ package struct MultipartPart: Equatable, Sendable {
         return String(result)
     }
 
-    /// Escapes a name. Also escapes control characters, because no field value may contain them.
+    /// Escapes quotation marks and control characters in a name. A field value must not contain control characters.
     private static func escaped(_ text: String) -> String {
         var result = String.UnicodeScalarView()
         for scalar in text.unicodeScalars {
@@ -91,11 +91,11 @@ package struct MultipartPart: Equatable, Sendable {
 
     // MARK: Decoding
 
-    /// Reads a token, or a quoted name.
+    /// Reads a token or a name in quotation marks.
     ///
-    /// Browsers do not escape a backslash in a quoted name, so a backslash is an ordinary character. Other clients send
-    /// a quotation mark in a name as the quoted pair `\"` (RFC 9110 §5.6.4). `\"` is read as such a pair if more text
-    /// follows, unless that text begins with a semicolon. Otherwise the quotation mark ends the name.
+    /// A backslash in a quoted name is an ordinary character, because browsers do not escape it. Other clients send a
+    /// quotation mark in a name as `\"` (RFC 9110 §5.6.4). The reader accepts `\"` as a quotation mark if more text
+    /// follows and this text does not begin with a semicolon. Otherwise the quotation mark ends the name.
     private static func value(_ reader: inout FieldValueReader) -> String? {
         guard reader.take("\"") else { return reader.token().map(unescaped) }
         var name: [UInt8] = []

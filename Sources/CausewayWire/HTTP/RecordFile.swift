@@ -28,8 +28,7 @@ package enum RecordFile {
     package static func decode(kind: String, _ file: [UInt8]) -> [[[UInt8]]] {
         var lines = file.split(separator: 0x0A, omittingEmptySubsequences: true)[...]
         guard let first = lines.popFirst(), first.elementsEqual(kind.utf8) else { return [] }
-        // If the file does not end with a line feed, it was truncated. Its final line is then incomplete and is
-        // dropped.
+        // A file that does not end with a line feed was truncated. Drop its last line, which is incomplete.
         if file.last != 0x0A { _ = lines.popLast() }
         return lines.prefix(maximumCount).compactMap(record)
     }

@@ -51,7 +51,7 @@ package struct HTTP2Violation: Error, Equatable, Sendable {
 
     package var code: HTTP2ErrorCode
     package var scope: Scope
-    /// A text that names the invalid element.
+    /// A description of the error that names the invalid element.
     package var reason: String
 
     /// Creates a connection error.

@@ -1,6 +1,6 @@
 /// The rules for field names and values in HTTP/2 (RFC 9113 §8.2).
 enum HTTP2FieldRules {
-    /// For each byte, whether it may occur in a name. Names consist of token characters except upper-case letters.
+    /// For each byte, whether a field name may contain it. Names consist of token characters except upper-case letters.
     private static let isNameByte: [Bool] = (0...255).map { (byte: UInt8) -> Bool in
         switch byte {
         case 0x30...0x39, 0x61...0x7A, 0x5E...0x60, 0x7C, 0x7E: true

@@ -127,7 +127,7 @@ extension HTTP2Dependency {
 }
 
 extension ArraySlice<UInt8> {
-    /// Returns the 32-bit integer at an offset inside the slice.
+    /// Returns the 32-bit integer in network byte order at an offset from the start of the slice.
     fileprivate func integer(at offset: Int) -> UInt32 {
         let start = startIndex + offset
         return UInt32(self[start]) << 24 | UInt32(self[start + 1]) << 16 | UInt32(self[start + 2]) << 8

@@ -2,7 +2,7 @@
 package enum HTTP2Frame: Equatable, Sendable {
     /// Content (RFC 9113 §6.1). `padding` is the padding byte count; `nil` if the frame has no Pad Length field.
     case data(ArraySlice<UInt8>, padding: UInt8? = nil, endsStream: Bool = false)
-    /// A field block's first part (RFC 9113 §6.2).
+    /// A HEADERS frame: the first part of a block of header or trailer fields (RFC 9113 §6.2).
     case headers(HTTP2HeadersFrame)
     /// A stream's priority in the deprecated format (RFC 9113 §6.3).
     case priority(HTTP2Dependency)

@@ -84,8 +84,8 @@ package struct HTTP2FrameHeader: Equatable, Sendable {
         bytes.append(bigEndian: streamID)
     }
 
-    /// Checks the rules that depend only on the header, so that an invalid frame's payload is never buffered
-    /// (RFC 9113 §4.2, §6).
+    /// Checks the rules that depend only on the frame header. So the payload of an invalid frame is never buffered (RFC
+    /// 9113 §4.2, §6).
     package func check() throws(HTTP2Violation) {
         switch type {
         case .data, .headers, .priority, .resetStream, .pushPromise, .continuation:

@@ -2,8 +2,8 @@
 package struct HTTP2DataPiece: Equatable, Sendable {
     package var streamID: HTTP2StreamID
     package var bytes: ArraySlice<UInt8>
-    /// The frame's whole payload size in bytes, including padding, for flow control (RFC 9113 §6.1). 0 except in the
-    /// first piece.
+    /// The size of the frame's whole payload in bytes, including padding. Flow control counts this size (RFC 9113
+    /// §6.1). The value is 0 except in the first piece.
     package var flowControlledCount = 0
     /// The number of payload bytes that are not content. 0 except in the first piece.
     package var paddingCount = 0
@@ -82,8 +82,10 @@ package struct HTTP2FrameReader: Sendable {
         }
     }
 
-    /// Reads a frame header and enters the next state. Returns `nil` if more bytes are needed. Returns an inner `nil`
-    /// (`.some(nil)`) if the header was read, but there is no frame or content piece to deliver yet.
+    /// Reads an HTTP/2 frame header and enters the next state.
+    ///
+    /// Returns `nil` if more bytes are needed. Returns `.some(nil)` if the header was read, but no frame or content can
+    /// be delivered yet.
     private mutating func readHeader() throws(HTTP2Violation) -> Item?? {
         guard let header = HTTP2FrameHeader(buffer.span) else { return nil }
         guard header.length <= maximumFrameSize else {

@@ -1,4 +1,4 @@
-/// A block's pseudo-header fields (RFC 9113 §8.3).
+/// The pseudo-header fields of one header section (RFC 9113 §8.3).
 private struct ControlData {
     var method: String?
     var scheme: String?

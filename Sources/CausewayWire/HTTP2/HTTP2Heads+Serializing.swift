@@ -29,13 +29,13 @@ extension HTTP2RequestHead {
 }
 
 extension HTTP2ResponseHead {
-    /// The reason why the head cannot be sent; `nil` if it can.
+    /// The reason why this response head cannot be sent; `nil` if it can be sent.
     package var mistake: String? {
         guard (100...999).contains(status), status != 101 else { return "status" }
         return fields.mistakeInSending
     }
 
-    /// Appends the encoded block. Omits the fields that HTTP/2 forbids.
+    /// Appends the encoded field block. Leaves out the fields that HTTP/2 forbids.
     package func encode(with encoder: inout HPACKEncoder, to bytes: inout [UInt8]) {
         encoder.beginBlock(&bytes)
         encoder.append(":status", String(status), to: &bytes)

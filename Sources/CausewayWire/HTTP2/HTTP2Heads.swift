@@ -3,7 +3,8 @@ package struct HTTP2RequestHead: Equatable, Sendable {
     package var method: String
     /// The target's scheme; empty for a CONNECT request without a protocol.
     package var scheme: String
-    /// The target's authority; `nil` if the request names it in the `host` field or not at all.
+    /// The target's authority (host and port). It is `nil` if the request has only a `host` field, or no authority at
+    /// all.
     package var authority: String?
     /// The target's path and query; empty for a CONNECT request without a protocol.
     package var path: String

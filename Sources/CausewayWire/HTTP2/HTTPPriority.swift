@@ -20,8 +20,8 @@ package struct HTTPPriority: Hashable, Sendable {
         self.init()
         let text = value.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
         for member in text.split(separator: UInt8(ascii: ",")) {
-            // In a dictionary member such as `u=1;x`, the text after the semicolon consists of parameters, which are
-            // not part of the member's value (RFC 9651 §3.1.2). Drop this text.
+            // Parameters can follow the value of a dictionary member, as in `u=1;x`. They are not part of the value
+            // (RFC 9651 §3.1.2). Drop the text from the semicolon on.
             let item = member.prefix { $0 != UInt8(ascii: ";") }
             let parts = item.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
             switch parts.first.map(Array.init) {

@@ -2,11 +2,11 @@
 package struct NTLMAuthenticateMessage: Equatable, Sendable {
     /// Integrity code (MIC) size in bytes.
     package static let integrityCodeByteCount = 16
-    /// The position of the integrity code, which follows the version field.
+    /// The position of the integrity code in bytes. This code follows the version field.
     private static let integrityCodePosition = 72
 
     package var flags: NTLMFlags
-    /// The LM response to the challenge. In NTLMv2 it has 24 bytes.
+    /// The LM response to the server's challenge. In NTLMv2, this response has 24 bytes.
     package var lmResponse: [UInt8]
     package var ntResponse: [UInt8]
     /// The domain name, in the character set that `flags` states; empty for the server's domain.
@@ -27,10 +27,10 @@ package struct NTLMAuthenticateMessage: Equatable, Sendable {
         self.integrityCode = integrityCode
     }
 
-    /// Parses a message.
+    /// Parses an NTLM AUTHENTICATE message.
     ///
-    /// - Parameter hasIntegrityCode: Whether the message has an integrity code. The message's fixed part does not show
-    ///   this, but an attribute in the NT response does.
+    /// - Parameter hasIntegrityCode: Whether the message has an integrity code. The caller finds this in an attribute
+    ///   of the NT response. The fixed part of the message does not contain it.
     package init(parsing bytes: [UInt8], hasIntegrityCode: Bool) throws(WireError) {
         var reader = ByteReader(bytes.span)
         try NTLMMessage.readStart(&reader, type: 3)
@@ -49,8 +49,8 @@ package struct NTLMAuthenticateMessage: Equatable, Sendable {
         user = try NTLMMessage.value(at: places[3], in: bytes)
     }
 
-    /// The encoded message, without workstation and session key; `nil` if a value is longer than 65,535 bytes or the
-    /// integrity code has a wrong size.
+    /// The encoded message, without workstation name and session key. `nil` if a value is longer than 65,535 bytes, or
+    /// if the integrity code has a wrong size.
     package var encoded: [UInt8]? {
         let values = [lmResponse, ntResponse, domain, user, [], []]
         guard values.allSatisfy({ $0.count <= UInt16.max }),

@@ -6,7 +6,7 @@ package struct NTLMFlags: OptionSet, Hashable, Sendable {
 
     /// Names are UTF-16, little-endian.
     package static let unicode = NTLMFlags(rawValue: 0x0000_0001)
-    /// Names are in the server's OEM character set. The message does not say which character set this is.
+    /// Names are in the server's OEM character set. The message does not name this character set.
     package static let oem = NTLMFlags(rawValue: 0x0000_0002)
     /// The challenge names the server.
     package static let requestsTarget = NTLMFlags(rawValue: 0x0000_0004)

@@ -3,8 +3,9 @@ package enum NTLMMessage {
     /// The first 8 bytes of every message.
     static let signature = Array("NTLMSSP\0".utf8)
 
-    /// The length and position of a value in the variable part of a message (MS-NLMP §2.2.1). On the wire, the length
-    /// occurs twice.
+    /// The length and position of a value in the variable part of a message (MS-NLMP §2.2.1).
+    ///
+    /// In the message, the length is written twice.
     struct Place {
         var count: Int
         var position: Int
@@ -35,7 +36,7 @@ package enum NTLMMessage {
         return Place(count: Int(count), position: Int(position))
     }
 
-    /// Returns the value at `place`. An empty value may have any position.
+    /// Returns the value at `place` in the NTLM message. A value of zero bytes may have any position.
     static func value(at place: Place, in message: [UInt8]) throws(WireError) -> [UInt8] {
         guard place.count > 0 else { return [] }
         guard place.position <= message.count else { throw .invalid("value position", at: place.position) }
@@ -58,7 +59,7 @@ package struct NTLMNegotiateMessage: Equatable, Sendable {
 
     package init(flags: NTLMFlags) { self.flags = flags }
 
-    /// Parses a message. Ignores the names in it.
+    /// Parses a negotiate message. Does not read the names in it.
     package init(parsing bytes: [UInt8]) throws(WireError) {
         var reader = ByteReader(bytes.span)
         try NTLMMessage.readStart(&reader, type: 1)

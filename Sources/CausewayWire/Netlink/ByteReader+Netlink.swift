@@ -13,8 +13,7 @@ extension ByteReader {
     mutating func readAttributes(
         _ visit: (_ type: UInt16, _ value: inout ByteReader) throws(WireError) -> Void
     ) throws(WireError) {
-        // Use a separate reader for the attributes, because their padding is relative to the start of the attribute
-        // list.
+        // Use a separate reader for the attributes, because their padding counts from the start of the attribute list.
         var list = try readScope(remaining)
         while !list.isAtEnd {
             let start = list.position

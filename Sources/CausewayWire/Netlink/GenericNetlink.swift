@@ -16,8 +16,8 @@ package struct GenericNetlinkRequest: Hashable, Sendable {
         self.attributes = attributes
     }
 
-    /// Requests the family number for `name` from the control family (`GENL_ID_CTRL`) with the command
-    /// `CTRL_CMD_GETFAMILY`.
+    /// Creates a request for the number of the family `name`. The request goes to the control family (`GENL_ID_CTRL`),
+    /// with the command `CTRL_CMD_GETFAMILY`.
     package static func familyNumber(of name: String) -> GenericNetlinkRequest {
         var attributes: [UInt8] = []
         attributes.append(attribute: 2, Array(name.utf8) + [0])  // CTRL_ATTR_FAMILY_NAME

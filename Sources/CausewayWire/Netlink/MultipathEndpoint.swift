@@ -20,7 +20,7 @@ package struct MultipathEndpoint: Hashable, Sendable {
 
         /// Announce the address to peers (RFC 8684 §3.4.1).
         package static let signal = Usage(rawValue: 1)
-        /// Open a subflow from the address on each connection.
+        /// Open a subflow from this address on each connection.
         package static let subflow = Usage(rawValue: 2)
         /// Send data on the address's subflows only if no other subflow works (RFC 8684 §3.3.8).
         package static let backup = Usage(rawValue: 4)

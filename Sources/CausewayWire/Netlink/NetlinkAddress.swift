@@ -39,10 +39,9 @@ package struct NetlinkAddress: Equatable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// For IPv6, the address is a temporary address for privacy (RFC 8981). For IPv4, it is a secondary address in
-        /// its network.
+        /// In IPv6, a temporary address for privacy (RFC 8981). In IPv4, a secondary address in its network.
         package static let temporary = Flags(rawValue: 0x01)
-        /// The address is usable before duplicate address detection has ended (RFC 4429).
+        /// The address may be used although duplicate address detection is still running (RFC 4429).
         package static let optimistic = Flags(rawValue: 0x04)
         /// Duplicate address detection failed: the address must not be used (RFC 4862 §5.4).
         package static let duplicate = Flags(rawValue: 0x08)
@@ -90,8 +89,10 @@ package struct NetlinkAddress: Equatable, Sendable {
         try body.readAttributes { (type, value) throws(WireError) in
             try attributes.adopt(attribute: type, &value, family: family)
         }
-        // IFA_LOCAL is the interface's own address, and IFA_ADDRESS is the peer's address. If there is no peer, the kernel sends only
-        // IFA_ADDRESS for IPv6, and the same address in both attributes for IPv4.
+        // IFA_LOCAL is the interface's own address. IFA_ADDRESS is the peer's address.
+        //
+        // If there is no peer, the kernel sends only IFA_ADDRESS for IPv6. For IPv4, it sends the same address in both
+        // attributes.
         guard let own = attributes.local ?? attributes.address else { throw .invalid("missing address", at: start) }
         self.init(
             interfaceIndex: Int(index), address: own, prefixLength: Int(prefixLength), scope: Scope(rawValue: scope),
@@ -114,11 +115,12 @@ package struct NetlinkAddress: Equatable, Sendable {
             case 1: address = try InternetAddress(parsing: &value, family: family)
             case 2: local = try InternetAddress(parsing: &value, family: family)
             case 3: label = try value.readText()
-            // In struct ifa_cacheinfo the creation time follows the preferred lifetime and the valid lifetime.
+            // `struct ifa_cacheinfo` begins with the preferred and the valid lifetime. The time of creation comes after
+            // them.
             case 6:
                 _ = try value.readHostInteger() as UInt64
                 created = try value.readHostInteger()
-            // This attribute contains all flags; the header contains only the first eight.
+            // This attribute contains all flags. The header has room for only the first eight flags.
             case 8: flags = Flags(rawValue: try value.readHostInteger())
             default: break
             }

@@ -82,8 +82,8 @@ extension NetlinkMessage {
         switch type {
         case NetlinkType.noOperation: self = .noOperation
         case NetlinkType.overrun: self = .overrun
-        // `NLMSG_DONE` ends the kernel's reply to a list request. Old kernels send it without a status. A missing
-        // status means success.
+        // `NLMSG_DONE` ends the kernel's reply to a list request. It contains a status, which old kernels leave out. A
+        // missing status means success.
         case NetlinkType.done: self = .done(status: body.isAtEnd ? 0 : try body.readHostInteger())
         case NetlinkType.error: self = .error(status: try body.readHostInteger())
         case NetlinkType.newLink: self = .link(try NetlinkLink(parsing: &body))

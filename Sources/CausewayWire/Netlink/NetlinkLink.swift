@@ -1,12 +1,13 @@
 /// A network interface, as the kernel reports it (`RTM_NEWLINK`, rtnetlink(7)).
 package struct NetlinkLink: Equatable, Sendable {
-    /// The message's address family: ``InternetAddress/Family/unspecified`` if the message is about the interface
-    /// itself. Other families are about one aspect of the interface: a removal with the family
-    /// ``InternetAddress/Family/bridge`` means that the interface has left a bridge but still exists.
+    /// The address family in the message. It is ``InternetAddress/Family/unspecified`` if the message is about the
+    /// interface itself. Any other family stands for one aspect of the interface. For example, a removal with the
+    /// family ``InternetAddress/Family/bridge`` means that the interface has left a bridge but still exists.
     package var family: InternetAddress.Family
     /// The interface index, at least 1.
     package var index: Int
-    /// The hardware type, an `ARPHRD_` value: 1 means Ethernet, 772 means loopback, 65534 means no hardware type.
+    /// The hardware type, an `ARPHRD_` value. 1 means Ethernet, 772 means loopback, and 65534 means that the interface
+    /// has no hardware type.
     package var hardwareType: UInt16
     package var flags: Flags
     package var name = ""
@@ -15,7 +16,7 @@ package struct NetlinkLink: Equatable, Sendable {
     /// The link-layer address; empty if the link has no link-layer addresses.
     package var hardwareAddress: [UInt8] = []
     package var operationalState: OperationalState = .unknown
-    /// The index of the bridge, bond or VRF to which the interface belongs.
+    /// The index of the interface's controller: the bridge, bond or VRF to which it belongs; `nil` if there is none.
     package var controller: Int?
     /// A virtual interface's type, such as `bridge`, `veth`, `wireguard`; `nil` for hardware.
     package var kind: String?
@@ -45,7 +46,8 @@ package struct NetlinkLink: Equatable, Sendable {
 
     /// The interface's operational state, which determines whether packets can pass (RFC 2863 §3.1.12).
     package enum OperationalState: UInt8, Sendable {
-        /// The driver does not report the operational state. Many virtual interfaces always have this state, even when they work.
+        /// The driver does not report the operational state. Many virtual interfaces always have this state, even while
+        /// they carry packets.
         case unknown = 0
         /// A component of the interface, often hardware, is absent.
         case notPresent = 1
@@ -83,7 +85,7 @@ package struct NetlinkLink: Equatable, Sendable {
         }
     }
 
-    /// Stores one `IFLA_` attribute (numbers: linux/if_link.h).
+    /// Stores the value of one `IFLA_` attribute. The attribute numbers are those in linux/if_link.h.
     private mutating func adopt(attribute type: UInt16, _ value: inout ByteReader) throws(WireError) {
         switch type {
         case 1: hardwareAddress = try value.readBytes(value.remaining)

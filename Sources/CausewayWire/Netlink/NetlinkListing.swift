@@ -4,7 +4,7 @@
 /// ``Progress``.
 package struct NetlinkListing<Value> {
     package enum Progress: Equatable, Sendable {
-        /// The reply is not complete. Receive the next datagram.
+        /// More datagrams belong to this reply. Receive the next one.
         case more
         /// The reply is complete.
         case complete
@@ -14,7 +14,7 @@ package struct NetlinkListing<Value> {
         case broken
     }
 
-    /// The collected values, in the kernel's order.
+    /// The values of the reply so far, in the kernel's order. The closure `pick` has selected them.
     package private(set) var values: [Value] = []
     /// Whether the kernel's state changed during the listing. The values may then be inconsistent: repeat the request.
     package private(set) var isInconsistent = false
@@ -32,10 +32,10 @@ package struct NetlinkListing<Value> {
         self.vocabulary = vocabulary
     }
 
-    /// Processes one datagram's messages.
+    /// Processes the messages in one datagram.
     ///
-    /// - Parameter pick: Converts a message to the value to store, or returns `nil` to store nothing. If `pick` selects
-    ///   few messages, a large listing needs little memory.
+    /// - Parameter pick: Converts a message to the value to store, or returns `nil` to skip the message. A large
+    ///   listing needs little memory if `pick` selects few messages.
     package mutating func adopt(_ datagram: Span<UInt8>, pick: (NetlinkMessage) -> Value?) -> Progress {
         var decoder = NetlinkDecoder(datagram, vocabulary)
         while true {

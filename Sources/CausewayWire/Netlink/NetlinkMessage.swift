@@ -12,7 +12,7 @@ package enum NetlinkMessage: Equatable, Sendable {
     /// A new or listed routing policy rule.
     case rule(NetlinkRule)
     case ruleRemoved(NetlinkRule)
-    /// A listed neighbour.
+    /// A neighbour, as an entry of a listing.
     case neighbour(NetlinkNeighbour)
     /// A router advertised a NAT64 prefix.
     case translatorPrefix(NetlinkTranslatorPrefix)
@@ -53,7 +53,7 @@ package struct NetlinkHeader: Equatable, Sendable {
     package var flags: Flags
     /// The request's sequence number; 0 in notifications.
     package var sequence: UInt32
-    /// The receiving socket's port ID; 0 for the kernel and in notifications.
+    /// The port ID of the socket that receives the message. 0 for the kernel, and in notifications.
     package var port: UInt32
 
     package struct Flags: OptionSet, Hashable, Sendable {

@@ -28,7 +28,7 @@ package struct NetlinkNeighbour: Equatable, Sendable {
         self.state = state
     }
 
-    /// Whether packets can be sent to the neighbour: its link-layer address is known.
+    /// Whether packets can be sent to the neighbour, because its link-layer address is known.
     package var isResolved: Bool { !state.isEmpty && state.isDisjoint(with: [.incomplete, .failed]) }
 
     /// Parses `struct ndmsg`. The attributes after it are not needed.

@@ -54,7 +54,8 @@ package enum NetlinkRequest: Hashable, Sendable {
         switch self {
         case .links:
             var body = [UInt8](repeating: 0, count: 16)
-            // IFLA_EXT_MASK with RTEXT_FILTER_SKIP_STATS omits the counters, which make up most of a reply.
+            // Set IFLA_EXT_MASK to RTEXT_FILTER_SKIP_STATS. The kernel then omits the counters, which would be the
+            // largest part of a reply.
             body.append(attribute: 29, host: UInt32(8))
             return (NetlinkType.getLink, body)
         case .addresses(let family):
@@ -80,9 +81,9 @@ package enum NetlinkRequest: Hashable, Sendable {
         case .putLinkLocal(let address, let index, let isPreferred):
             var body = Self.linkLocal(address, index)
             body.append(attribute: 4, InternetAddress.ipv4(IPv4Address(bits: 0xA9FE_FFFF)).bytes)  // IFA_BROADCAST
-            // IFA_CACHEINFO: the preferred lifetime, the valid lifetime and two timestamps. Both lifetimes are
-            // infinite, but the preferred lifetime is zero if new connections must not use the address. The timestamps
-            // are zero, because only the kernel sets them.
+            // The attribute IFA_CACHEINFO contains the preferred lifetime, the valid lifetime and two timestamps. Both
+            // lifetimes are infinite. But the preferred lifetime is zero if new connections must not use the address.
+            // The timestamps are zero, because only the kernel sets them.
             body.append(host: UInt16(20))
             body.append(host: UInt16(6))
             for number: UInt32 in [isPreferred ? .max : 0, .max, 0, 0] { body.append(host: number) }
@@ -94,7 +95,7 @@ package enum NetlinkRequest: Hashable, Sendable {
         }
     }
 
-    /// Encodes an address in the network 169.254/16 with link scope.
+    /// Encodes a link-scope IPv4 address from the network 169.254/16 for a netlink request.
     private static func linkLocal(_ address: IPv4Address, _ index: Int) -> [UInt8] {
         var body: [UInt8] = [InternetAddress.Family.ipv4.rawValue, 16, 0, NetlinkAddress.Scope.link.rawValue]
         body.append(host: UInt32(truncatingIfNeeded: index))

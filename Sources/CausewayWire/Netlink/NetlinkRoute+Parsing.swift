@@ -96,8 +96,8 @@ extension NetlinkRoute.NextHop {
             let index: Int32 = try value.readHostInteger()
             interfaceIndex = index > 0 ? Int(index) : nil
         case 5: gateway = try InternetAddress(parsing: &value, family: family)
-        // A gateway whose family may differ from the route's family. The value starts with the gateway's family (used
-        // for RFC 8950 routes).
+        // A gateway whose address family may differ from the route's family (for RFC 8950 routes). The attribute's
+        // value begins with the gateway's family.
         case 18:
             let viaFamily: UInt16 = try value.readHostInteger()
             guard let known = UInt8(exactly: viaFamily) else { return true }

@@ -14,7 +14,7 @@ package struct NetlinkRoute: Equatable, Sendable {
     package var scope: NetlinkAddress.Scope
     package var flags: Flags
     package var metric = Metric()
-    /// The source address for packets from sockets that are not bound to an address.
+    /// The source address that the kernel uses on this route for packets from sockets that are not bound to an address.
     package var preferredSource: InternetAddress?
     /// The route's MTU in bytes; `nil` if the route does not set an MTU.
     package var mtu: Int?
@@ -25,7 +25,7 @@ package struct NetlinkRoute: Equatable, Sendable {
     package static let localTable: UInt32 = 255
     package static let defaultTable: UInt32 = 253
 
-    /// The conditions, besides the destination, that a packet must meet to use a route.
+    /// The conditions that a packet must meet to use a route, in addition to the route's destination.
     package struct Selector: Equatable, Sendable {
         /// The source prefix; `nil` if the route applies to all sources. IPv6 only.
         package var source: NetlinkPrefix?
@@ -51,7 +51,7 @@ package struct NetlinkRoute: Equatable, Sendable {
         case high = 1
         case low = 3
 
-        /// The position in the order of preference: 0 for the highest preference.
+        /// The rank in the order of preference. The value 0 is the highest preference.
         fileprivate var rank: Int {
             switch self {
             case .high: 0
@@ -102,11 +102,11 @@ package struct NetlinkRoute: Equatable, Sendable {
         package static let unreachable = Kind(rawValue: 7)
         /// Drops the packet and reports that it is prohibited.
         package static let prohibit = Kind(rawValue: 8)
-        /// Continues with the next rule as if the table had no route.
+        /// Continues with the next routing rule, as if this table had no route.
         package static let nextTable = Kind(rawValue: 9)
     }
 
-    /// Route flags (`RTM_F_` values).
+    /// Flags of a route, with the values of the `RTM_F_` constants.
     package struct Flags: OptionSet, Hashable, Sendable {
         package var rawValue: UInt32
 
@@ -114,7 +114,8 @@ package struct NetlinkRoute: Equatable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// The route is a cached exception for one destination, such as a path MTU, and not a configured route.
+        /// The kernel has cached this route for one destination, for example to store a path MTU. It is not a
+        /// configured route.
         package static let cloned = Flags(rawValue: 0x200)
     }
 
@@ -128,7 +129,7 @@ package struct NetlinkRoute: Equatable, Sendable {
 
         /// The interface is disabled.
         package static let dead = HopFlags(rawValue: 1)
-        /// The gateway is on-link although no prefix includes it.
+        /// The gateway is directly reachable (on-link), although no prefix includes it.
         package static let onLink = HopFlags(rawValue: 4)
         /// The interface has no carrier.
         package static let linkDown = HopFlags(rawValue: 16)

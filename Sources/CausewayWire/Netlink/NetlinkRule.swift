@@ -5,17 +5,18 @@ package struct NetlinkRule: Equatable, Sendable {
     package var action: Action
     /// The priority. The kernel evaluates rules in ascending order.
     package var priority: UInt32 = 0
-    /// The routing table for ``Action/lookUp``.
+    /// The routing table that an ``Action/lookUp`` rule uses.
     package var table: UInt32
     package var selector = Selector()
-    /// The priority at which ``Action/jump`` continues.
+    /// For ``Action/jump``, the priority of the rule with which processing continues.
     package var target: UInt32 = 0
-    /// The rule ignores routes whose prefix length is at most this value; `nil` if the rule accepts all routes.
+    /// If a found route's prefix length is at most this value, the rule does not use the route. `nil` if the rule
+    /// accepts all routes.
     package var suppressedLength: Int?
     /// Whether to use the VRF routing table for the packet's interface instead of ``table`` (`FRA_L3MDEV`).
     package var usesControllerTable = false
 
-    /// The packets to which a rule applies.
+    /// Describes the packets to which a routing rule applies.
     package struct Selector: Equatable, Sendable {
         /// The source prefix to match; `nil` for all sources.
         package var source: NetlinkPrefix?
@@ -24,7 +25,7 @@ package struct NetlinkRule: Equatable, Sendable {
         package var typeOfService: UInt8 = 0
         /// The input interface to match. Packets from this host count as received on loopback.
         package var incoming: String?
-        /// The output interface to match: the one to which the sending socket is bound.
+        /// The name of the output interface to match. A packet matches if its socket is bound to this interface.
         package var outgoing: String?
         package var mark = Mark()
         /// The user IDs to match; `nil` for all users.
@@ -33,7 +34,7 @@ package struct NetlinkRule: Equatable, Sendable {
         package var transport: UInt8 = 0
         package var sourcePorts: ClosedRange<UInt16>?
         package var destinationPorts: ClosedRange<UInt16>?
-        /// Whether the rule applies to the packets that do not match.
+        /// Whether the selector is inverted. An inverted selector applies to all packets that do not match it.
         package var isInverted = false
     }
 
@@ -58,9 +59,10 @@ package struct NetlinkRule: Equatable, Sendable {
             self.rawValue = rawValue
         }
 
-        /// Looks up the route in ``NetlinkRule/table``. If the table has no route, continues with the next rule.
+        /// Looks up the route in ``NetlinkRule/table``. If that table contains no route, the kernel continues with the
+        /// next rule.
         package static let lookUp = Action(rawValue: 1)
-        /// Continues with the rule whose priority is ``NetlinkRule/target``.
+        /// Continues with the rule that has the priority ``NetlinkRule/target``.
         package static let jump = Action(rawValue: 2)
         package static let nothing = Action(rawValue: 3)
         package static let blackhole = Action(rawValue: 6)
@@ -86,7 +88,8 @@ extension NetlinkRule {
     init?(parsing body: inout ByteReader) throws(WireError) {
         let start = body.position
         let family = InternetAddress.Family(rawValue: try body.readHostInteger())
-        // Do not check the rest of the header if the family is neither IPv4 nor IPv6.
+        // Only the IPv4 and IPv6 headers are checked. For any other family, return before the rest of the header is
+        // read.
         guard family.bitWidth > 0 else { return nil }
         let destinationLength: UInt8 = try body.readHostInteger()
         let sourceLength: UInt8 = try body.readHostInteger()
@@ -104,11 +107,11 @@ extension NetlinkRule {
         try body.readAttributes { (type, value) throws(WireError) in
             try adopt(attribute: type, &value, (source: Int(sourceLength), destination: Int(destinationLength)))
         }
-        // If there is no mask, all mark bits are compared.
+        // If the rule has no mask, compare all bits of the packet mark.
         if selector.mark.value != 0, selector.mark.mask == 0 { selector.mark.mask = .max }
     }
 
-    /// Stores one `FRA_` attribute (numbers: linux/fib_rules.h).
+    /// Stores one `FRA_` attribute of a routing rule. The attribute numbers are from linux/fib_rules.h.
     private mutating func adopt(
         attribute type: UInt16, _ value: inout ByteReader, _ lengths: (source: Int, destination: Int)
     ) throws(WireError) {
@@ -122,7 +125,8 @@ extension NetlinkRule {
         case 4: target = try value.readHostInteger()
         case 6: priority = try value.readHostInteger()
         case 14:
-            // If all bits are set, the rule accepts routes of every prefix length.
+            // A length with all bits set means that the rule has no such limit: it accepts routes of every prefix
+            // length.
             let length: UInt32 = try value.readHostInteger()
             suppressedLength = length > 128 ? nil : Int(length)
         case 15: table = try value.readHostInteger()

@@ -1,11 +1,11 @@
 /// The sources for host name lookups, and the results that end a lookup, from the `hosts` line in nsswitch.conf(5).
 package struct NameServiceOrder: Equatable, Sendable {
     package enum Source: Hashable, Sendable {
-        /// The file /etc/hosts.
+        /// The hosts file, /etc/hosts.
         case files
-        /// The DNS servers in resolv.conf. The source `resolve`, a local forwarder, counts as DNS too.
+        /// The DNS servers in resolv.conf. The source `resolve`, a local forwarder, also counts as DNS.
         case dns
-        /// Multicast DNS, for names in the domain `local`.
+        /// Multicast DNS. It resolves names in the domain `local`.
         case multicast
         /// The source `myhostname`, which knows only the host's own name.
         case ownName
@@ -16,7 +16,7 @@ package struct NameServiceOrder: Equatable, Sendable {
 
     package struct Step: Equatable, Sendable {
         package var source: Source
-        /// The results that end the lookup.
+        /// The results that end the lookup. After any other result, the next source is used.
         package var stops: Set<Status>
 
         package init(_ source: Source, stops: Set<Status> = [.success]) {
@@ -34,8 +34,8 @@ package struct NameServiceOrder: Equatable, Sendable {
         "mdns_minimal": .multicast, "mdns4_minimal": .multicast, "mdns6_minimal": .multicast, "myhostname": .ownName,
     ]
 
-    /// Parses nsswitch.conf text. Ignores unknown sources and the actions after them. Without a `hosts` line, the order
-    /// is files, then DNS.
+    /// Parses the text of nsswitch.conf. Ignores unknown sources, and the actions after an unknown source. Without a
+    /// `hosts` line, the order is files, then DNS.
     package init(parsing text: String) {
         self.init()
         for line in text.split(whereSeparator: \.isNewline) {

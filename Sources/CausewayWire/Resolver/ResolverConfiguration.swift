@@ -50,7 +50,8 @@ package struct ResolverConfiguration: Equatable, Sendable {
     /// Parses resolv.conf text. Ignores malformed lines, as other resolvers do.
     package init(parsing text: String) {
         for line in text.utf8.split(whereSeparator: { $0 == UInt8(ascii: "\n") }) {
-            // A keyword or comment character counts only in the first column.
+            // Keywords and comment characters count only at the start of a line. So skip lines that begin with white
+            // space or with a comment character.
             guard let first = line.first, !Self.isBlank(first), first != UInt8(ascii: "#"), first != UInt8(ascii: ";")
             else { continue }
             let words = line.split(whereSeparator: Self.isBlank).map { Substring($0) }

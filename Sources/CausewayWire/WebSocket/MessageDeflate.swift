@@ -1,8 +1,8 @@
 /// The `permessage-deflate` extension parameters (RFC 7692 §7.1): a client's offer or a server's answer.
 package struct MessageDeflate: Equatable, Sendable {
-    /// The LZ77 window limit in one direction.
+    /// The limit on the LZ77 window size for one direction of the connection.
     package enum Window: Equatable, Sendable {
-        /// The parameter is absent: the window has 15 bits.
+        /// The parameter is absent, so the window may have its full size (15 bits).
         case unlimited
         /// The parameter is present without a value: the client can limit its window if the server asks for a limit
         /// (RFC 7692 §7.1.2.2).
@@ -113,7 +113,7 @@ package struct MessageDeflate: Equatable, Sendable {
         return answer
     }
 
-    /// Returns whether a server may answer a client's offer with these parameters (RFC 7692 §7.1).
+    /// Returns whether these parameters are a valid answer from a server to the client's offer (RFC 7692 §7.1).
     package func isValidAnswer(to offer: MessageDeflate) -> Bool {
         if offer.serverNoContextTakeover, !serverNoContextTakeover { return false }
         if case .bits(let limit) = offer.serverWindow {

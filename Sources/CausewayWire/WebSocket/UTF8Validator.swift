@@ -20,8 +20,8 @@ package struct UTF8Validator: Equatable, Sendable {
     package mutating func accepts(_ bytes: ArraySlice<UInt8>) -> Bool {
         guard !hasFailed, !bytes.isEmpty else { return !hasFailed }
         let span = bytes.span
-        // The unsafe loads are valid: a UInt8 is one initialized byte, and the loop condition keeps the loads in
-        // bounds.
+        // The unsafe loads are valid for two reasons: each UInt8 is one initialized byte, and the loop condition keeps
+        // the loads in bounds.
         let bytes = unsafe span.bytes
         var index = 0
         while index < span.count {

@@ -10,7 +10,7 @@ package enum UpgradeError: Error, Equatable, Sendable {
     case refused(status: Int)
     /// The peer does not support an extension that the program requires.
     case missingExtension
-    /// A value from the program cannot be written into a head. The text names the value.
+    /// The program's value cannot be written into a request or response head. The text names the value.
     case unwritable(String)
 
     /// Creates the error for a head that is not valid HTTP.

@@ -9,8 +9,8 @@ package struct UpgradeRequest: Equatable, Sendable {
     package var subprotocols: [String]
     /// The message compression offers, the preferred one first (RFC 7692 §5.1).
     package var deflateOffers: [MessageDeflate] = []
-    /// The fields that do not belong to the handshake. If several fields have the same name, only the final field is
-    /// written.
+    /// Header fields in addition to those of the handshake. If a name occurs several times, only the last of these
+    /// fields is written.
     package var additionalFields: [HeaderField]
     /// The `Sec-WebSocket-Key` value.
     package var key: String
@@ -75,7 +75,7 @@ package struct UpgradeRequest: Equatable, Sendable {
         try self.init(request)
     }
 
-    /// Interprets a request head on the server (RFC 6455 §4.2.1).
+    /// Parses a WebSocket upgrade request on the server (RFC 6455 §4.2.1).
     package init(_ head: HTTPRequestHead) throws(UpgradeError) {
         let fields = head.fields
         guard head.method == "GET" else { throw .malformed("method") }
@@ -87,7 +87,8 @@ package struct UpgradeRequest: Equatable, Sendable {
         self.authority = authority
         guard fields.hasElement("websocket", in: "Upgrade") else { throw .malformed("Upgrade") }
         guard fields.hasElement("upgrade", in: "Connection") else { throw .malformed("Connection") }
-        // WebSocket frames follow the head directly, so a request with a body is refused.
+        // A WebSocket handshake request cannot have a body, because WebSocket frames follow its head directly. Reject a
+        // request with a body.
         guard !fields.contains("Transfer-Encoding"),
             fields.values(of: "Content-Length").allSatisfy({ $0 == "0" })
         else { throw .malformed("body") }

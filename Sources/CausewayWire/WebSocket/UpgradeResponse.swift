@@ -5,7 +5,7 @@ package struct UpgradeResponse: Equatable, Sendable {
     package var subprotocol: String?
     /// The message compression parameters; `nil` if messages are not compressed.
     package var deflate: MessageDeflate?
-    /// The fields that do not belong to the handshake.
+    /// The program's own header fields, which are not part of the handshake.
     package var additionalFields: [HeaderField]
 
     package init(status: Int = 101, subprotocol: String? = nil, additionalFields: [HeaderField] = []) {
@@ -52,7 +52,7 @@ package struct UpgradeResponse: Equatable, Sendable {
         return Array((text + "\r\n").utf8)
     }
 
-    /// Parses a whole response head on the client that sent `request`.
+    /// Parses the head of the server's response to the client's `request`. The head must be complete.
     package init(parsing head: [UInt8], for request: UpgradeRequest) throws(UpgradeError) {
         var reader = try HeadReader.whole(head, .response)
         guard let response = reader.finishResponse() else { throw .malformed("end of the head") }

@@ -23,7 +23,8 @@ package enum WebSocketAccept {
     package static func isKey(_ text: String) -> Bool {
         let bytes = Array(text.utf8)
         guard bytes.count == 24, bytes[22] == UInt8(ascii: "="), bytes[23] == UInt8(ascii: "=") else { return false }
-        // The last digit before the padding has only two bits of data. Its other four bits must be zero.
+        // The last digit before the padding carries only two bits of data. So its other four bits must be zero, which
+        // leaves four possible digits.
         guard bytes[..<22].allSatisfy(Base64.isDigit) else { return false }
         return [UInt8(ascii: "A"), UInt8(ascii: "Q"), UInt8(ascii: "g"), UInt8(ascii: "w")].contains(bytes[21])
     }

@@ -38,19 +38,20 @@ package struct WebSocketFrameHeader: Equatable, Sendable {
         self.payloadLength = payloadLength
     }
 
-    /// Parses one header.
+    /// Parses one frame header.
     ///
-    /// - Parameter permitsCompression: Whether compression was negotiated. Otherwise a compressed message is invalid.
-    /// - Throws: ``WireError``: `truncated` if more bytes are needed; `invalid` if a byte is invalid, even if the header is not complete
-    ///   yet.
+    /// - Parameter permitsCompression: Whether the handshake negotiated compression. Without compression, a compressed
+    ///   message is invalid.
+    /// - Throws: ``WireError``. The error is `truncated` if more bytes are needed. The error is `invalid` if a byte is
+    ///   invalid, even if the header is still incomplete.
     package init(parsing reader: inout ByteReader, permitsCompression: Bool = false) throws(WireError) {
         let start = reader.position
         let first = try reader.readInteger(as: UInt8.self)
-        // All reserved bits must be zero, except the compression bit if compression was negotiated.
+        // All reserved bits must be zero. The compression bit may be set if compression was negotiated.
         guard first & (permitsCompression ? 0x30 : 0x70) == 0 else { throw .invalid("reserved bits", at: start) }
         guard let opcode = WebSocketOpcode(rawValue: first & 0x0F) else { throw .invalid("opcode", at: start) }
         isCompressed = first & 0x40 != 0
-        // Only a message's first frame may have the compression bit (RFC 7692 §6.1).
+        // Only the first frame of a message may have the compression bit (RFC 7692 §6.1).
         guard !isCompressed || opcode == .text || opcode == .binary else { throw .invalid("reserved bits", at: start) }
         isFinal = first & 0x80 != 0
         self.opcode = opcode

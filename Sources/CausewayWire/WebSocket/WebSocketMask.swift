@@ -22,7 +22,8 @@ package struct WebSocketMask: Hashable, Sendable {
     }
 
     private func apply(to bytes: inout MutableSpan<UInt8>, from start: Int, offset: Int) {
-        // Rotate the key so that its first byte applies to the byte at `start`, and put the key in memory order.
+        // The first byte of the rotated key must belong to the byte at `start`. Convert the key to memory order as
+        // well.
         let turn = UInt32(8 * (offset & 3))
         let turned = turn == 0 ? key : key << turn | key >> (32 - turn)
         let word = turned.bigEndian

@@ -26,7 +26,7 @@ final class AdvertiserCore: Sendable {
 
     func start() {
         guard let run = runs.withLock({ $0.begin() }) else { return }
-        // Start advertising on the queue: if the peer has no key yet, creating the key takes milliseconds.
+        // Start advertising on the queue, because this may create the peer's key. Creating a key takes milliseconds.
         queue.async { self.begin(run) }
     }
 
@@ -48,7 +48,7 @@ final class AdvertiserCore: Sendable {
 
     private func handle(_ event: AdvertiserEvent, _ run: Int) {
         guard isCurrent(run) else {
-            // The program has stopped advertising since the event was queued.
+            // The program has stopped advertising after this event was queued. So decline an invitation.
             if case .invited(let invitation) = event { invitation.decline() }
             return
         }
@@ -66,15 +66,15 @@ final class AdvertiserCore: Sendable {
         delegate.advertiser(advertiser, didNotStartAdvertisingPeer: MCError(failure))
     }
 
-    /// Passes an invitation to the delegate. Without a delegate, declines it.
+    /// Passes an invitation to the delegate. If there is no delegate, declines the invitation.
     private func invited(_ invitation: PeerInvitation) {
         guard let (advertiser, delegate) = faces.pair else { return invitation.decline() }
         let inviter = MCPeerID(invitation.peer)
         delegate.advertiser(
             advertiser, didReceiveInvitationFromPeer: inviter, withContext: invitation.context
         ) { [peer] isAccepted, session in
-            // The inviter invited the peer that this advertiser advertises. Decline the invitation if the session
-            // belongs to another local peer.
+            // The inviter has invited the advertised peer. A session can belong to another local peer. In that case,
+            // decline the invitation.
             guard isAccepted, let session, session.core.peer.id == peer.id else { return invitation.decline() }
             session.core.accept(invitation)
         }

@@ -10,7 +10,8 @@ final class AssistantCore: NSObject, Sendable, MCNearbyServiceAdvertiserDelegate
 
     private struct State: Sendable {
         var decision: Decision?
-        /// Questions to the user about invitations that have no answer yet. ``TerminalQuestions`` limits their number.
+        /// The questions to the user about invitations that are still unanswered. ``TerminalQuestions`` limits their
+        /// number.
         var open: [TerminalQuestions.Question] = []
     }
 
@@ -47,7 +48,7 @@ final class AssistantCore: NSObject, Sendable, MCNearbyServiceAdvertiserDelegate
         withContext context: Data?, invitationHandler: @escaping (Bool, MCSession?) -> Void
     ) {
         let handler = Unchecked(invitationHandler)
-        // Do not ask the user if the session is full.
+        // If the session is full, refuse the invitation without asking the user.
         guard session.value.connectedPeers.count + 1 < kMCSessionMaximumNumberOfPeers else {
             return invitationHandler(false, nil)
         }
@@ -58,7 +59,7 @@ final class AssistantCore: NSObject, Sendable, MCNearbyServiceAdvertiserDelegate
             let isOpen = LockedValue(true)
             willPresent {}
             decision(peerID, context) { [weak self] isAccepted in
-                // Only the first call of the handler has an effect.
+                // The handler may be called more than once. Only its first call counts.
                 let isFirst = isOpen.withLock { isOpen in
                     defer { isOpen = false }
                     return isOpen
@@ -83,8 +84,8 @@ final class AssistantCore: NSObject, Sendable, MCNearbyServiceAdvertiserDelegate
             answer(isAccepted)
             if asked.withLock({ $0 }) { self?.didDismiss() }
         }
-        // Keep only questions without an answer. If too many questions wait, `ask` has already answered the new
-        // question with no.
+        // Remember only the questions that are still open. The new question may already be closed: `ask` declines it if
+        // too many questions wait.
         state.withLock { $0.open = ($0.open + [question]).filter(\.isOpen) }
     }
 

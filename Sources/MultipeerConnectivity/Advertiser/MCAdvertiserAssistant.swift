@@ -46,10 +46,10 @@ public import Foundation
     /// The service type as passed to the initializer.
     open var serviceType: String { advertiser.serviceType }
 
-    /// Starts advertising.
+    /// Starts to advertise the local peer.
     open func start() { advertiser.startAdvertisingPeer() }
 
-    /// Stops advertising, and declines invitations that wait for an answer on the terminal.
+    /// Stops advertising. Also declines the invitations that still wait for the user's answer on the terminal.
     open func stop() {
         advertiser.stopAdvertisingPeer()
         core.stop()

@@ -6,7 +6,7 @@ public import Foundation
 @preconcurrency public protocol MCAdvertiserAssistantDelegate: NSObjectProtocol {
     /// The user is about to be asked about an invitation.
     func advertiserAssistantWillPresentInvitation(_ advertiserAssistant: MCAdvertiserAssistant)
-    /// The question about an invitation was answered or withdrawn.
+    /// The question about an invitation has ended: the user has answered it, or it was withdrawn.
     func advertiserAssistantDidDismissInvitation(_ advertiserAssistant: MCAdvertiserAssistant)
 }
 

@@ -48,7 +48,7 @@ public import Foundation
     /// Starts advertising. Has no effect if the peer is already advertised.
     open func startAdvertisingPeer() { core.start() }
 
-    /// Stops advertising. No invitation is delivered after this call. Invitations that were delivered before can still
+    /// Stops advertising. After this call, no further invitation is delivered. Invitations delivered earlier can still
     /// be answered.
     open func stopAdvertisingPeer() { core.stop() }
 }

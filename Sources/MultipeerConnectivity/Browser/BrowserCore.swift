@@ -44,8 +44,10 @@ final class BrowserCore: Sendable {
     }
 
     /// Adds the missing key digest to a peer, if this browser has found a peer with its ID. Otherwise returns the peer
-    /// unchanged. An `MCPeerID` from an archive may have no digest; the digest ensures that the invitation goes to the
-    /// found peer.
+    /// unchanged.
+    ///
+    /// An `MCPeerID` from an archive may have no digest. The digest ensures that the invitation goes to the peer that
+    /// was found.
     func identity(of peer: PeerIdentity) -> PeerIdentity {
         peer.fingerprint.isEmpty ? state.withLock { $0.found.last(peer.id) } ?? peer : peer
     }
@@ -85,10 +87,11 @@ final class BrowserCore: Sendable {
     }
 }
 
-/// A browser's found peers, one for each peer ID. While a peer is present, another peer with the same ID is ignored.
+/// The peers that a browser has found, at most one for each peer ID. While a peer is present, another peer with the
+/// same ID is ignored.
 struct FoundPeers: Sendable {
     private var present: [UInt64: PeerIdentity] = [:]
-    /// Lost peers, which can still be invited. The peer that was lost first is at the beginning.
+    /// Lost peers, which can still be invited. They are in the order in which they were lost.
     private var gone: [PeerIdentity] = []
     private static let memory = 256
 
@@ -99,7 +102,7 @@ struct FoundPeers: Sendable {
         return true
     }
 
-    /// Removes a peer. Returns whether to report it.
+    /// Removes a peer that was lost. Returns whether the loss must be reported to the program.
     mutating func lost(_ peer: PeerIdentity) -> Bool {
         guard present[peer.id] == peer else { return false }
         present[peer.id] = nil
@@ -107,7 +110,8 @@ struct FoundPeers: Sendable {
         return true
     }
 
-    /// Records all present peers as lost, because browsing has stopped. The next start finds them again.
+    /// Records that all present peers are lost, because browsing has stopped. After the next start, the browser finds
+    /// them again.
     mutating func end() {
         for peer in present.values { remember(peer) }
         present = [:]

@@ -17,8 +17,8 @@ final class LocalPeers: Sendable {
     static let shared = LocalPeers()
     private let state = LockedValue(State())
 
-    /// Records that the peer is archived. The peer's key is written now or, if the peer has no key yet, when its key is
-    /// created.
+    /// Records that the program has archived this peer, so its key must be kept. The key is written now. If the peer
+    /// has no key yet, the key is written when it is created.
     func archived(_ peer: PeerIdentity) {
         let local = state.withLock { state -> LocalPeer? in
             guard state.archived.insert(peer.id).inserted else { return nil }

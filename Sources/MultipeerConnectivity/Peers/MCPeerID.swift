@@ -40,8 +40,8 @@ public import Foundation
         guard let peer = PeerArchive(coder)?.peer else { return nil }
         self.peer = peer
         super.init()
-        // An archive without a key digest was made by the process of the peer itself. If an earlier run of this program
-        // made the archive, the peer's key is in a file.
+        // An archive without a key digest was created by the peer itself, in its own process. If an earlier run of this
+        // program created it, the peer's key is in a file.
         if peer.fingerprint.isEmpty { LocalPeers.shared.archived(peer) }
     }
 

@@ -1,13 +1,13 @@
-/// Tracks an advertiser's or browser's starts and stops, and the running service.
+/// Tracks an advertiser's or browser's starts and stops, and stores its running service.
 ///
-/// start() only queues the creation of the service. stop() and another start() can be called before the service exists.
-/// Therefore each start has a number; services and events of an earlier start are dropped.
+/// start() only queues the creation of the service. The program can call stop() and start() again before the service
+/// exists. Therefore each start has a number. A service or event that belongs to an earlier start is dropped.
 struct ServiceRuns<Service: Sendable>: Sendable {
     private var number = 0
     private var isRunning = false
     private var service: Service?
 
-    /// Begins a run. Returns its number; `nil` if a run is already active.
+    /// Starts a run, and returns its number. Returns `nil` if another run is still active.
     mutating func begin() -> Int? {
         guard !isRunning else { return nil }
         number += 1
@@ -17,8 +17,8 @@ struct ServiceRuns<Service: Sendable>: Sendable {
 
     func isCurrent(_ run: Int) -> Bool { isRunning && number == run }
 
-    /// Stores a run's service and returns `nil`. If the run has already ended, does not store the service but returns
-    /// it, and the caller must stop it.
+    /// Stores a run's service and returns `nil`. If the run has already ended, returns the service instead, and the
+    /// caller must stop it.
     mutating func keep(_ service: Service, of run: Int) -> Service? {
         guard isCurrent(run) else { return service }
         self.service = service

@@ -1,4 +1,4 @@
-/// Rules for service types (RFC 6335 §5.1) and for discovery info, which becomes a TXT record (RFC 6763 §6).
+/// Checks service types (RFC 6335 §5.1) and discovery info. The discovery info is sent as a TXT record (RFC 6763 §6).
 enum ServiceType {
     /// Maximum size of `key=value` in bytes.
     static let maximumPair = 255

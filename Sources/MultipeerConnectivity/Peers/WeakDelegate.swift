@@ -1,7 +1,7 @@
 internal import Causeway
 internal import CausewaySystem
 
-/// Weak references to a public object and its delegate, which may be read and set on any thread.
+/// Weak references to a public object and its delegate. Both may be read and set on any thread.
 final class WeakDelegate<Owner: AnyObject, Delegate>: Sendable {
     private final class Faces {
         weak var owner: Owner?
@@ -32,8 +32,8 @@ final class WeakDelegate<Owner: AnyObject, Delegate>: Sendable {
 
     var owner: Owner? { both.value.0 }
 
-    /// Reads both references under one lock. The references are released outside the lock, because releasing an
-    /// object's final reference runs the program's code.
+    /// Reads both references under one lock. The caller releases them outside the lock, because the release of an
+    /// object's last reference runs the program's code.
     private var both: Unchecked<(Owner?, Delegate?)> {
         faces.withLock { Unchecked(($0.value.owner, $0.value.delegate as? Delegate)) }
     }

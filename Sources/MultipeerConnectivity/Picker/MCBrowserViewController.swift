@@ -39,7 +39,7 @@ public import Foundation
     private var list: PickerList
     private var screen: PickerScreen?
     private var observer: Int?
-    /// Whether there is no terminal, and the delegate will therefore be notified of a cancellation.
+    /// Whether there is no terminal. The delegate is then notified of a cancellation.
     private var isCancelling = false
     /// Opens the terminal, and returns `nil` if there is none. Tests replace this function.
     var openTerminal: @MainActor () -> (any Terminal)? = { TerminalDevice() }
@@ -73,7 +73,7 @@ public import Foundation
 
     /// The browser that finds peers.
     open var browser: MCNearbyServiceBrowser? { usedBrowser }
-    /// The session for invited peers.
+    /// The session that invited peers join.
     open var session: MCSession { usedSession }
 
     // MARK: Presentation
@@ -132,7 +132,7 @@ public import Foundation
 
     private func end() {
         isCancelling = false
-        // If no list is shown, the program may be using the browser itself, so browsing continues.
+        // If the list is not shown, do not stop the browser, because the program may be using it for something else.
         guard let shown = screen.take() else { return }
         usedBrowser.stopBrowsingForPeers()
         observer.take().map { core.removeObserver($0) }
@@ -200,7 +200,8 @@ extension MCBrowserViewController: MCNearbyServiceBrowserDelegate {
         DispatchQueue.main.async { MainActor.assumeIsolated { self.update { $0.lost(peer) } } }
     }
 
-    /// If the list is shown, reports a browsing error to the delegate as a cancellation. Otherwise ignores the error.
+    /// Handles a browsing error. If the list of peers is shown, the delegate gets a cancellation. Otherwise, nothing
+    /// happens.
     nonisolated public func browser(_ browser: MCNearbyServiceBrowser, didNotStartBrowsingForPeers error: any Error) {
         DispatchQueue.main.async {
             MainActor.assumeIsolated { if self.screen != nil { self.perform(.cancel) } }

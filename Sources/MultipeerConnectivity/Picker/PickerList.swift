@@ -54,7 +54,7 @@ struct PickerList: Sendable {
         }
     }
 
-    /// Removes a lost peer, unless it takes part in the session or is invited.
+    /// Marks a peer as lost, and removes it unless it takes part in the session or is invited.
     mutating func lost(_ peer: PeerIdentity) {
         guard let index = index(peer) else { return }
         entries[index].isPresent = false
@@ -71,7 +71,7 @@ struct PickerList: Sendable {
         if let index = index(peer) {
             entries[index].status = status
         } else if state != .notConnected {
-            // A peer can join without being found, for example because another member invited it.
+            // A peer can join without being found by this host, for example if another member invited it.
             entries.append(Entry(peer: peer, status: status, isPresent: false))
         }
         removeAbsent()

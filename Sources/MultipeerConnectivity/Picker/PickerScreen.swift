@@ -8,8 +8,8 @@ final class PickerScreen: Sendable {
     private struct State: Sendable {
         var drawn = 0
         var decoder = KeyDecoder()
-        /// The number of reads from the terminal. If this number is unchanged a short time after an escape byte, no
-        /// byte has followed the escape byte.
+        /// The number of reads from the terminal so far. After an escape byte, a further read soon after means an
+        /// escape sequence. Without a further read, the user has pressed only the escape key.
         var reads = 0
     }
 

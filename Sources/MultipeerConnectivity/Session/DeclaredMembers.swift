@@ -1,7 +1,7 @@
 // Members that the compiler would synthesize, declared so that symbol graphs and documentation list them as Apple's do.
 
 extension MCSessionSendDataMode {
-    /// The case's raw value in Apple's interface.
+    /// The case's raw value, as in Apple's interface.
     public var rawValue: Int {
         switch self {
         case .reliable: 0

@@ -9,7 +9,8 @@ final class FetchedResource: Sendable {
     private let name: String
     private let peer: PeerIdentity
     private let engine: any SessionEngine
-    /// Progress units for each half: the download, and the transfer to the peer.
+    /// The number of progress units for each half of the work. One half is the download, and the other half is the
+    /// transfer to the peer.
     private static let halfWork: Int64 = 500
 
     init(url: URL, name: String, peer: PeerIdentity, engine: any SessionEngine) {
@@ -33,8 +34,8 @@ final class FetchedResource: Sendable {
         return progress
     }
 
-    /// Sends the downloaded file. `URLSession` deletes the file when the completion handler returns, so the file is
-    /// moved first.
+    /// Sends the downloaded file to the peer. `URLSession` deletes the file when the completion handler returns. This
+    /// method therefore moves the file to another place first.
     private func forward(_ file: URL, _ progress: Progress, _ completion: @escaping @Sendable (MCError?) -> Void) {
         let copy = FileManager.default.temporaryDirectory.appendingPathComponent("multipeer-\(UUID().uuidString)")
         do {
@@ -47,8 +48,8 @@ final class FetchedResource: Sendable {
             completion(failure.map { MCError($0) })
         }
         progress.addChild(transfer, withPendingUnitCount: Self.halfWork)
-        // If the progress was cancelled after the download and before addChild(), the cancellation has not reached the
-        // transfer. Cancel the transfer now.
+        // The progress may have been cancelled after the download and before addChild(). That cancellation has not
+        // reached the transfer. So cancel the transfer now.
         if progress.isCancelled { transfer.cancel() }
     }
 }

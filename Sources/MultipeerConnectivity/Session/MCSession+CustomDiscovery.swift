@@ -2,14 +2,15 @@ internal import Causeway
 public import Foundation
 
 extension MCSession {
-    /// Creates data that lets a peer connect to this session. Send it to that peer over any other channel.
+    /// Creates data with which a peer can connect to this session. Send the data to that peer over any other channel.
     ///
-    /// Each peer creates data for the other, and passes the received data to
-    /// ``connectPeer(_:withNearbyConnectionData:)``. The data is valid until the local peer leaves the session. Only
-    /// the data for the latest 128 peers is valid.
+    /// Two peers that want to connect create data for each other. Each passes the data that it receives to
+    /// ``connectPeer(_:withNearbyConnectionData:)``.
+    ///
+    /// The data is valid until the local peer leaves the session. Only the data for the latest 128 peers is valid.
     ///
     /// - Parameters:
-    ///   - peerID: The peer that will use the data, decoded from an archive that it sent.
+    ///   - peerID: The peer that will use the data. Decode it from an archive that this peer has sent.
     ///   - completionHandler: Called once, on the session's queue, with the data or an ``MCError``.
     public func nearbyConnectionData(
         forPeer peerID: MCPeerID,

@@ -43,8 +43,8 @@ public import Foundation
         core.attach(self)
     }
 
-    /// Replaces the implementation, for tests. This is not an initializer: if the class had an initializer that is not
-    /// public, subclasses in other modules would inherit no convenience initializer.
+    /// Replaces the implementation, for tests. An initializer for tests would have to be non-public. Subclasses in
+    /// other modules would then inherit no convenience initializer.
     func use(_ core: SessionCore) {
         self.core = core
         core.attach(self)

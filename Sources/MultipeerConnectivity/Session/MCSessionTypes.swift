@@ -26,7 +26,7 @@ public enum MCSessionState: Int, Sendable {
     case notConnected = 0
     /// A connection to the peer is being established.
     case connecting = 1
-    /// The peer is in the session.
+    /// The peer is connected to the session.
     case connected = 2
 }
 

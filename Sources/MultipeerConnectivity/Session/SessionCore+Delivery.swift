@@ -10,7 +10,7 @@ extension SessionCore {
         case .message(let peer, let data, let receipt):
             guard let (session, delegate) = connectedFaces(peer) else { return }
             delegate.session(session, didReceive: data, fromPeer: object(peer))
-            // Do not release the message's receipt before the delegate has returned: the release opens the peer's
+            // Keep the message's receipt until the delegate has returned. Releasing the receipt opens the peer's
             // flow-control window, so that the peer can send more.
             withExtendedLifetime(receipt) {}
         case .stream(let peer, let name, let stream):
@@ -23,8 +23,7 @@ extension SessionCore {
                 session, didStartReceivingResourceWithName: name, fromPeer: object(peer), with: progress)
         case .fileFinished(let peer, let name, let result, let receipt):
             finished(peer, name, result)
-            // Do not release the file's receipt before the delegate has returned: the release lets the peer send more
-            // files.
+            // Keep the file's receipt until the delegate has returned. Its release lets the peer send more files.
             withExtendedLifetime(receipt) {}
         // A peer may request a comparison of verification codes. Apple's interface has no such comparison, so the
         // request stays unanswered.
@@ -51,13 +50,13 @@ extension SessionCore {
             }
         delegate.session(
             session, didFinishReceivingResourceWithName: name, fromPeer: object(peer), at: url, withError: error)
-        // Do not release the result, which owns the received file, before the delegate has returned: the release
-        // deletes the file.
+        // Keep the result until the delegate has returned. The result owns the received file, which is deleted when the
+        // result is released.
         withExtendedLifetime(result) {}
     }
 
-    /// Asks the delegate about a peer's certificates. Without a delegate the peer is accepted, as by the default
-    /// implementation. Malformed certificates are rejected.
+    /// Asks the delegate whether to accept a peer's certificates. Without a delegate, the peer is accepted. The
+    /// delegate method's default implementation also accepts it. Malformed certificates are rejected.
     private func judge(_ peer: PeerIdentity, _ certificates: [Data], _ question: CertificateQuestion) {
         guard let (session, delegate) = faces.pair else { return question.answer(true) }
         let decoded = certificates.compactMap { SecCertificateCreateWithData(nil, $0 as CFData) }

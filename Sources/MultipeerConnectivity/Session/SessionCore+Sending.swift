@@ -22,7 +22,8 @@ extension SessionCore {
         }
     }
 
-    /// Starts to send a resource. The completion is called once on the queue, even if `nil` is returned.
+    /// Starts to send a resource. The completion is called exactly once, on the session's queue. This is so even if the
+    /// method returns `nil`.
     func sendResource(
         at url: URL, name: String, to peer: PeerIdentity, _ completion: @escaping @Sendable ((any Error)?) -> Void
     ) -> Progress? {

@@ -6,12 +6,12 @@ internal import Foundation
 
 /// The implementation of ``MCSession``.
 ///
-/// A session can be used again after `disconnect()`. A life of the session lasts from the session's first use, or from
-/// the first use after a disconnect, to the next `disconnect()`. Each life has its own engine. Events from an earlier
-/// life's engine are dropped, so that no event follows a disconnect.
+/// The program can use a session again after `disconnect()`. The time from the first use to the next `disconnect()` is
+/// called a life of the session. Each life has its own engine. Events from the engine of an earlier life are dropped,
+/// so that no event follows a disconnect.
 final class SessionCore: Sendable {
-    /// A closure called on the session's queue at each state change of a peer, before the delegate is notified of the
-    /// change.
+    /// A closure that the session calls on its queue at each state change of a peer. It is called before the delegate
+    /// is notified of the change.
     typealias Observer = @Sendable (PeerIdentity, MCSessionState) -> Void
 
     private struct State: Sendable {
@@ -79,8 +79,8 @@ final class SessionCore: Sendable {
 
     // MARK: The engine of the current life
 
-    /// Runs `body` on the queue with the engine, which is created if necessary. If the session is left before `body`
-    /// runs, or if the engine cannot be created, calls `otherwise` instead.
+    /// Runs `body` with the engine, on the queue. Creates the engine if necessary. If the engine cannot be created, or
+    /// if the session is left before `body` runs, calls `otherwise` instead.
     func withEngine(
         _ body: @escaping @Sendable (any SessionEngine) -> Void, otherwise: @escaping @Sendable (PeerFailure) -> Void
     ) {
@@ -90,8 +90,9 @@ final class SessionCore: Sendable {
         }
     }
 
-    /// Returns the engine of the session's life with this number, and creates the engine if necessary. Call this only
-    /// on the queue, so that a life gets only one engine.
+    /// Returns the engine for a session's life (the period between two resets), and creates the engine if necessary.
+    ///
+    /// Call this only on the queue, so that each life gets only one engine.
     private func engine(_ life: Int) throws(PeerFailure) -> any SessionEngine {
         let (isCurrent, known) = state.withLock { ($0.life == life, $0.engine) }
         guard isCurrent else { throw PeerFailure(.cancelled) }
@@ -114,8 +115,8 @@ final class SessionCore: Sendable {
         let engine = state.withLock { state in
             state.life += 1
             let peers = state.roster.removeAll()
-            // Enqueue the reports while the lock is held. Otherwise events from the session's next use could be
-            // enqueued before them.
+            // Queue the reports while the lock is held. Otherwise events from the session's next use could be queued
+            // before them.
             if reporting { for peer in peers { queue.async { self.tell(peer.value, [.notConnected]) } } }
             return state.engine.take()
         }
@@ -160,6 +161,6 @@ final class SessionCore: Sendable {
         }
     }
 
-    /// Reports that an invitation cannot be sent.
+    /// Reports to the program that an invitation to a peer could not be sent.
     func failed(_ peer: PeerIdentity) { tell(object(peer), [.notConnected]) }
 }

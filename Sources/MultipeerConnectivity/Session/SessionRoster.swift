@@ -8,11 +8,11 @@ struct SessionRoster: Sendable {
     private struct Member: Sendable {
         var identity: PeerIdentity
         var isConnected = false
-        /// Represents the peer in the delegate's calls: every call passes this object.
+        /// The object that represents this peer. All calls to the delegate pass this object.
         let object: Unchecked<MCPeerID>
     }
 
-    /// Connecting and connected peers. A peer moves to the end when it has connected.
+    /// Peers that are connecting or connected. When a peer has connected, it moves to the end of the array.
     private var members: [Member] = []
 
     private func index(_ id: UInt64) -> Int? { members.firstIndex { $0.identity.id == id } }
@@ -27,19 +27,19 @@ struct SessionRoster: Sendable {
 
     func isPresent(_ id: UInt64) -> Bool { index(id) != nil }
 
-    /// Returns a peer's object; a new object if the peer is not present.
+    /// Returns the object of a peer in the session. If the peer is not present, returns a new object.
     func object(_ peer: PeerIdentity) -> Unchecked<MCPeerID> {
         index(peer.id).map { members[$0].object } ?? Unchecked(MCPeerID(peer))
     }
 
-    /// Records that a peer is connecting. Returns the states to report.
+    /// Records that a peer is connecting. Returns the peer's new states, which must be reported to the program.
     mutating func connecting(_ peer: PeerIdentity) -> [MCSessionState] {
         guard index(peer.id) == nil else { return [] }
         members.append(Member(identity: peer, object: Unchecked(MCPeerID(peer))))
         return [.connecting]
     }
 
-    /// Records that a peer has connected. Returns the states to report.
+    /// Records that a peer has connected. Returns the peer's state changes, which the caller reports to the program.
     mutating func connected(_ peer: PeerIdentity) -> [MCSessionState] {
         let before = connecting(peer)
         guard let index = index(peer.id), !members[index].isConnected else { return [] }
@@ -50,13 +50,13 @@ struct SessionRoster: Sendable {
         return before + [.connected]
     }
 
-    /// Removes a peer. The caller reports `notConnected` even for an unknown peer, because an invitation can fail
-    /// before the peer is connecting.
+    /// Removes a peer. An invitation can fail before the peer has begun to connect. So the caller reports
+    /// `notConnected` even if the peer is not in this list.
     mutating func lost(_ peer: PeerIdentity) {
         members.removeAll { $0.identity.id == peer.id }
     }
 
-    /// Removes and returns all peers.
+    /// Removes all peers from the session and returns them.
     mutating func removeAll() -> [Unchecked<MCPeerID>] {
         defer { members = [] }
         return members.map(\.object)

@@ -1,7 +1,7 @@
 /// A key press in the peer picker.
 enum PickerKey: Equatable, Sendable {
     case up, down, enter, done, cancel
-    /// Ctrl-C: restores the terminal, then ends the program as usual.
+    /// Ctrl-C, which restores the terminal and then ends the program as usual.
     case interrupt
 }
 
@@ -20,7 +20,7 @@ struct KeyDecoder: Sendable {
     /// Returns the completed key presses. Other bytes are ignored.
     mutating func keys(of bytes: [UInt8]) -> [PickerKey] { bytes.compactMap { key(of: $0) } }
 
-    /// Abandons an incomplete sequence. Returns `cancel` after a lone escape byte.
+    /// Abandons an incomplete key sequence. Returns `cancel` if the sequence was a lone escape byte.
     mutating func flush() -> PickerKey? {
         defer { state = .plain }
         return state == .escape ? .cancel : nil
@@ -30,7 +30,7 @@ struct KeyDecoder: Sendable {
         switch state {
         case .plain: return plain(byte)
         case .escape:
-            // Cursor keys begin with CSI or SS3.
+            // `[` or `O` after Escape begins the sequence of a cursor key (CSI or SS3).
             if byte == UInt8(ascii: "[") || byte == UInt8(ascii: "O") {
                 state = .sequence
                 return nil
@@ -38,7 +38,7 @@ struct KeyDecoder: Sendable {
             state = byte == Self.escapeByte ? .escape : .plain
             return .cancel
         case .sequence:
-            // Skip parameter bytes before the final byte.
+            // Parameter bytes precede the final byte of the escape sequence. Skip them.
             if (0x20..<0x40).contains(byte) { return nil }
             state = .plain
             return byte == UInt8(ascii: "A") ? .up : byte == UInt8(ascii: "B") ? .down : nil

@@ -19,8 +19,8 @@ protocol Terminal: Sendable {
     func endReading()
 }
 
-/// An open terminal. A dispatch source that reads from it retains this object, so that the descriptor stays open until
-/// the source has ended.
+/// An open terminal device. The dispatch source that reads from the terminal retains this object. So the descriptor
+/// stays open until the source has ended.
 private final class TerminalFile: Sendable {
     let number: CInt
 
@@ -29,7 +29,7 @@ private final class TerminalFile: Sendable {
     deinit { _ = close(number) }
 }
 
-/// The process's controlling terminal, `/dev/tty`. Standard input and output may be redirected.
+/// The process's controlling terminal, `/dev/tty`. It is used because standard input and output may be redirected.
 final class TerminalDevice: Terminal {
     private struct State: Sendable {
         var source: Unchecked<any DispatchSourceRead>?
@@ -40,7 +40,8 @@ final class TerminalDevice: Terminal {
     private let state = LockedValue(State())
     private let queue = DispatchQueue(label: "causeway.multipeer.terminal", target: .global())
 
-    /// Returns `nil` if the process has no terminal, or is in the background, where it cannot read from the terminal.
+    /// Opens the terminal of this process. Returns `nil` if the process has no terminal. Also returns `nil` if the
+    /// process is in the background, because it then cannot read from the terminal.
     init?() {
         let descriptor = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NONBLOCK)
         guard descriptor >= 0 else { return nil }
@@ -74,7 +75,8 @@ final class TerminalDevice: Terminal {
 
     func beginReading(isRaw: Bool, _ handler: @escaping @Sendable ([UInt8]) -> Void) {
         endReading()
-        // Dispatch traps if no file descriptor is free for a new source. In this case, report a closed terminal.
+        // Check for a free file descriptor first, because Dispatch traps if a new source finds none. If there is none,
+        // report a closed terminal.
         guard (try? System.checkRoomForSource()) != nil else { return queue.async { handler([]) } }
         if isRaw { setRaw() }
         let source = DispatchSource.makeReadSource(fileDescriptor: descriptor, queue: queue)
@@ -83,7 +85,8 @@ final class TerminalDevice: Terminal {
             let count = read(file.number, &buffer, buffer.count)
             let code = errno
             guard count >= 0 || code != EAGAIN && code != EINTR else { return }
-            // A closed terminal stays readable. Without endReading(), Dispatch would call this handler again and again.
+            // A closed terminal always counts as readable. So without `endReading()`, Dispatch would call this handler
+            // again and again.
             if count <= 0 { self?.endReading() }
             handler(Array(buffer.prefix(max(0, count))))
         }

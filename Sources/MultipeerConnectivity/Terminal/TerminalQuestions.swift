@@ -8,7 +8,7 @@ final class TerminalQuestions: Sendable {
     /// Called before a question appears. The function must call `appear` to show the question.
     typealias Preparation = @Sendable (_ appear: @escaping @Sendable () -> Void) -> Void
 
-    /// A question that waits to be shown or answered.
+    /// A question to the user that is waiting to be shown or answered.
     final class Question: Sendable {
         fileprivate let text: PrintableText
         fileprivate let willAsk: Preparation
@@ -23,7 +23,7 @@ final class TerminalQuestions: Sendable {
         }
 
         fileprivate func answer(_ isYes: Bool) { reply.withLock { $0.take() }?(isYes) }
-        /// Whether the question has no answer yet.
+        /// Whether the user has not answered the question yet.
         var isOpen: Bool { reply.withLock { $0 != nil } }
     }
 
@@ -71,7 +71,7 @@ final class TerminalQuestions: Sendable {
         return question
     }
 
-    /// Answers a question with no if it is still open.
+    /// If a question is still open, answers it with "no".
     func withdraw(_ question: Question) { queue.async { self.end(question, false) } }
 
     private func next() {
@@ -89,7 +89,7 @@ final class TerminalQuestions: Sendable {
     }
 
     private func show(_ question: Question) {
-        // The question may have ended before it is shown, for example at its time limit.
+        // The question may end before it is shown. For example, its time limit may have passed.
         guard let terminal = state.withLock({ $0.current === question ? $0.terminal : nil }) else { return }
         terminal.write(question.text + " [y/N] ")
         terminal.beginReading(isRaw: false) { [queue] line in

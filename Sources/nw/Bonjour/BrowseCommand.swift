@@ -97,8 +97,8 @@ struct BrowseCommand: Subcommand {
         if !display.hasFound { printError(hint) }
     }
 
-    /// Whether `--first` ends the command at this update. A found service is enough; with `-v`, only a resolved service
-    /// is enough.
+    /// Returns whether this update ends a browse command with `--first`. Without `-v`, any found service ends the
+    /// command. With `-v`, only a resolved service ends it.
     private func isEnough(_ update: BrowseSession.Update) -> Bool {
         switch update {
         case .placed: true

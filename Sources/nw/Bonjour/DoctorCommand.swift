@@ -34,7 +34,7 @@ struct DoctorCommand: Subcommand {
         try await reporting("doctor") {
             var diagnosis = BonjourDiagnosis()
             try diagnosis.checkInterfaces()
-            // Inspect the multicast DNS port before this process opens it.
+            // Inspect the port for multicast DNS before this process opens it.
             diagnosis.checkPort()
             diagnosis.checkFirewalls()
             if !diagnosis.interfaces.isEmpty { await diagnosis.listen(for: .seconds(time)) }
@@ -44,10 +44,10 @@ struct DoctorCommand: Subcommand {
     }
 }
 
-/// The check results: information about the host, and findings with advice.
+/// The results of the Bonjour check: information about the host, and the problems found with advice for each.
 struct BonjourDiagnosis: Encodable {
     struct Finding: Encodable {
-        /// Whether the problem keeps this host from finding or registering services.
+        /// Whether the problem prevents this host from finding or registering services.
         var isObstacle: Bool
         var what: String
         var remedy: String?

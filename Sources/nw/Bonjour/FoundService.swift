@@ -4,7 +4,7 @@ import CausewayTypes
 import CausewayWire
 import FoundationEssentials
 
-/// One service's current data.
+/// A found service and its current data.
 struct FoundService: Sendable {
     var name: String
     var type: String

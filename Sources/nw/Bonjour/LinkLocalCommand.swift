@@ -81,8 +81,10 @@ struct LinkLocalCommand: Subcommand {
         return facts
     }
 
-    /// Returns the first address to try: the address from the command line, the address that an earlier run stored in
-    /// the file, or a link-local address that the interface already has.
+    /// Returns the first address to try.
+    ///
+    /// This is the address from the command line, the address that an earlier run stored in the file, or a link-local
+    /// address that the interface already has.
     private func remembered(_ facts: NetworkSnapshot.Interface) -> IPv4Address? {
         if let first { return IPv4Address(first) }
         if let remember, let bytes = try? Data(contentsOf: URL(fileURLWithPath: remember)),

@@ -31,8 +31,8 @@ enum PortHolders {
     /// Returns the names of programs running in this network namespace. Programs in other namespaces use other interfaces and ports.
     static func runningCommands() -> Set<String> {
         let own = namespace(of: "self")
-        // Only root can read the namespaces of other users' processes. A process with an unknown namespace counts as
-        // running in this one.
+        // Only root can read the namespace of another user's process. If a namespace is unknown, count the process as
+        // running in this namespace.
         let here = processes().filter { process in
             namespace(of: "\(process)").map { $0 == own } ?? true
         }

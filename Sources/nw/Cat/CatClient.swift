@@ -25,7 +25,7 @@ struct CatClient: Sendable {
         try await Relay(connection: connection, options: options).run()
     }
 
-    /// Sends the first input before the connection is established, so that the first packet can carry it.
+    /// Sends the first input before the connection is established. The first packet can then carry it.
     private func sendFirst(over connection: NWConnection) async throws {
         let first = options.readsInput ? try await StandardInput.shared.next(atMost: 1_024) : nil
         connection.send(content: first ?? Data(), completion: .idempotent)

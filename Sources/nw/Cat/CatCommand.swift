@@ -126,7 +126,7 @@ struct CatCommand: Subcommand {
         if let timeout, !(timeout > 0 && timeout <= 1_000_000) {
             throw ValidationError("-w must be more than 0 and at most 1000000 seconds.")
         }
-        // Certificate files are not read here, only when the command runs.
+        // This check does not read certificate files. They are read when the command runs.
         _ = try plan(tls: nil)
     }
 
@@ -191,7 +191,7 @@ extension CatCommand {
         ProxyChoice(proxy, scheme: webSocketURL?.scheme ?? (security.tls ? "https" : "tcp"))
     }
 
-    /// The only argument as a URL with the scheme `ws` or `wss`; `nil` for other arguments.
+    /// The argument as a URL, if it is the only argument and its scheme is `ws` or `wss`; otherwise `nil`.
     var webSocketURL: URL? {
         guard address.count == 1, !unix, let url = URL(string: address[0]), ["ws", "wss"].contains(url.scheme) else {
             return nil

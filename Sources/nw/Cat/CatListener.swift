@@ -6,7 +6,8 @@ import Dispatch
 /// With -k, clients are served concurrently, as by ncat. A client that sends nothing, or does not finish its TLS handshake, does not block
 /// other clients.
 struct CatListener: Sendable {
-    /// Maximum number of peers that -k serves at once, and the idle time after which a UDP peer is removed.
+    /// Limits for -k. The first constant is the maximum number of peers served at once. The second is the idle time
+    /// after which a UDP peer is removed.
     private static let peerLimit = 256
     private static let datagramPeerLifetime = Duration.seconds(60)
     /// Time limit for a TLS handshake with -k, unless -w sets another limit.

@@ -44,7 +44,7 @@ struct CatSecurity: ParsableArguments {
         help: "Send the first input with the first packet, if the peer allows it. It may be delivered twice.")
     var fastOpen = false
 
-    /// Whether the user gave an option that has no effect without TLS.
+    /// Whether the user gave an option that is useful only with TLS.
     private var isTuned: Bool {
         [alpn, cert, key, ca, psk, serverName].contains { $0 != nil } || insecureSkipVerify
     }
@@ -104,12 +104,12 @@ struct CatSecurity: ParsableArguments {
     }
 }
 
-/// Evaluates the peer's trust, and records why a peer is not trusted. The record is needed for error messages, because
+/// Decides whether to trust the peer, and records the reason if it does not. Error messages need this record, because
 /// the connection's error says only that verification failed.
 final class CatVerdict: Sendable {
     private let reason = Mutex<PrintableText?>(nil)
 
-    /// Why the latest peer was not trusted.
+    /// The reason why the latest peer was not trusted.
     var text: PrintableText? { reason.withLock { $0 } }
 
     /// - Parameter anchors: The only certificate authorities to trust; `nil` for the system's authorities.

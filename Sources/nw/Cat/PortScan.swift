@@ -37,7 +37,8 @@ struct PortScan: Sendable {
     private func probe(_ connection: NWConnection) async throws {
         try await connection.connect(within: limit ?? Self.connectLimit)
         guard isDatagram else { return }
-        // Only the ICMP error after a datagram shows that a UDP port is closed. A port without a reply counts as open.
+        // A UDP port is known to be closed only if an ICMP error arrives after the datagram. If nothing arrives, the
+        // port counts as open.
         do {
             _ = try await withDeadline(limit ?? Self.datagramLimit, onExpiry: { connection.cancel() }) {
                 try await connection.answer(to: Data([0]))

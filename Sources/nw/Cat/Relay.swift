@@ -13,7 +13,7 @@ struct Relay: Sendable {
         case idle
     }
 
-    /// The maximum read size in bytes. A UDP read is one datagram.
+    /// The maximum number of bytes per read. A UDP read receives one datagram.
     private static let streamChunk = 65_536
     private static let datagramChunk = 16_384
     /// The maximum DTLS datagram size in bytes. A datagram of this size is not fragmented on common paths.

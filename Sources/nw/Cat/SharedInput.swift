@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Synchronization
 
-/// The bytes that a ``Relay`` sends.
+/// The source of the bytes that a ``Relay`` sends.
 protocol RelayInput: Sendable {
     /// Waits for input. Returns `nil` at its end.
     func next(atMost limit: Int) async throws -> Data?
@@ -10,21 +10,21 @@ protocol RelayInput: Sendable {
 }
 
 extension StandardInput: RelayInput {
-    /// Does nothing: by default, input continues, because the peer may still receive.
+    /// Does nothing. By default, input continues, because the peer may still receive.
     func peerEnded() {}
 }
 
-/// Sends standard input to every connected client, as ncat does.
+/// Sends standard input to all connected clients, as ncat does.
 ///
-/// The next chunk is read when the relays of all clients have taken the previous chunk. So memory is bounded, and a
-/// slow client slows the input down. A client is disconnected if it does not take a chunk within five seconds although
-/// other clients have taken it.
+/// The next chunk is read only when the relays of all clients have taken the previous chunk. The memory is therefore
+/// bounded, and a slow client slows the input down. A client is disconnected if it has not taken a chunk within five
+/// seconds although other clients have.
 final class SharedInput: Sendable {
     private static let chunk = 65_536
     private static let patience = 5
 
     private struct Client {
-        /// The number of the latest chunk that this client's relay has taken.
+        /// The number of the latest input chunk that was relayed to this client.
         var taken: Int
         var hasPeerEnded = false
         let wake: AsyncStream<Void>.Continuation
@@ -32,7 +32,7 @@ final class SharedInput: Sendable {
     }
 
     private struct State {
-        /// The number of chunks read; `piece` is the latest chunk.
+        /// The number of chunks that were read. The latest chunk is in `piece`.
         var number = 0
         var piece = Data()
         var isAtEnd = false
@@ -64,7 +64,7 @@ final class SharedInput: Sendable {
         return Share(input: self, identifier: identifier, wakes: wakes)
     }
 
-    /// Reads standard input until its end and distributes it to the clients. If there are no clients, nothing is read.
+    /// Reads standard input until its end, and sends it to all clients. Reads nothing while there is no client.
     func distribute() async throws {
         try await withThrowingTaskGroup(of: Void.self) { group in
             defer { group.cancelAll() }
@@ -113,7 +113,7 @@ final class SharedInput: Sendable {
         }
     }
 
-    /// One client's view of the input.
+    /// The shared input as one client reads it.
     struct Share: RelayInput {
         fileprivate let input: SharedInput
         fileprivate let identifier: Int

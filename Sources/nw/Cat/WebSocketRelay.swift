@@ -12,9 +12,9 @@ struct WebSocketRelay: Sendable {
     let connection: NWConnection
     let options: CatOptions
 
-    /// Relays in both directions. Returns when the peer has closed the connection, or when no message has passed for
-    /// the idle limit. If `closesAfterInput` is set, sends a close frame at the end of input, and waits until the peer
-    /// closes the connection.
+    /// Relays messages between the connection and this process's input and output. Returns when the peer has closed the
+    /// connection, or when no message has passed for the idle limit. If `closesAfterInput` is set, sends a close frame
+    /// at the end of the input. It then waits until the peer closes the connection.
     func run() async throws {
         let activity = RelayActivity()
         try await withThrowingTaskGroup(of: End.self) { group in

@@ -11,7 +11,7 @@ struct CertificateFolder {
     }
 
     private let directory: String
-    /// Whether to replace existing files, including an authority's.
+    /// Whether to replace files that already exist, including the files of a certificate authority.
     private let replaces: Bool
 
     init(_ directory: String, replaces: Bool) {

@@ -162,11 +162,11 @@ struct ChatCommand: Subcommand {
     }
 }
 
-/// The API that transports the lines; the values for `--transport`.
+/// The API that transports the chat lines. The cases are the values for `--transport`.
 enum ChatTransport: String, CaseIterable, ExpressibleByArgument, Sendable {
     case network, sockets, streams, session
 
-    /// The transport kind in `CausewayLines`; `nil` for a `URLSession` stream task.
+    /// The corresponding transport kind in the module `CausewayLines`; `nil` for a `URLSession` stream task.
     var kind: LineTransportKind? {
         switch self {
         case .network: .network

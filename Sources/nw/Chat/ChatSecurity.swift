@@ -35,7 +35,7 @@ struct ChatSecurity: ParsableArguments {
         }
     }
 
-    /// Returns the settings for a stream task; `nil` without TLS.
+    /// Returns the TLS settings for a stream task; `nil` if the chat does not use TLS.
     ///
     /// - Throws: ``CommandFailure`` if a file cannot be read or does not contain a certificate.
     func taskSecurity() throws -> TaskLineTransport.Security? {

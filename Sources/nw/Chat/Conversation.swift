@@ -28,7 +28,7 @@ struct Conversation: Sendable {
             var ended = 0
             while ended < 2, let end = try await group.next() {
                 ended += 1
-                // On a terminal, end the program when the peer has ended, because the user gets no other sign of that.
+                // On a terminal, exit when the peer has ended. The user sees no other sign that the peer has ended.
                 if end == .peer, StandardInput.shared.isTerminal { return }
             }
         }

@@ -5,7 +5,8 @@ import Foundation
 
 /// `nw chat --peers`: exchanges lines with all peers of a service on the local network.
 ///
-/// Every found peer is invited, and every invitation is accepted. If both sides invite, one connection results.
+/// The command invites every peer that it finds, and accepts every invitation. If two peers invite each other, only one
+/// connection remains.
 struct PeerChat: Sendable {
     let service: String
     let name: String
@@ -31,7 +32,8 @@ struct PeerChat: Sendable {
         }
     }
 
-    /// Sends the typed lines. Returns whether the end of input also ends the chat, as it does on a terminal.
+    /// Sends the lines that the user types. Returns whether the end of input also ends the chat. On a terminal, it
+    /// does.
     private func talk(_ session: PeerSession) async throws -> Bool {
         var typed = TypedLines()
         while let chunk = try await StandardInput.shared.next(atMost: 16_384) {

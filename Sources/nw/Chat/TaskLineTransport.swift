@@ -21,7 +21,7 @@ final class TaskLineTransport: NSObject, LineTransport, URLSessionStreamDelegate
     private let decoder = LockedValue(LineDecoder())
     /// Whether the peer has ended its sending direction.
     private let hasEnded = LockedValue(false)
-    /// Whether the sending direction has ended, and the call that waits for this.
+    /// Whether the sending direction has ended, and the continuation of the call that waits for its end.
     private let sending = LockedValue<(hasEnded: Bool, waiter: CheckedContinuation<Void, Never>?)>((false, nil))
     private let held = LockedValue<URLSessionStreamTask?>(nil)
 
@@ -31,7 +31,7 @@ final class TaskLineTransport: NSObject, LineTransport, URLSessionStreamDelegate
         self.security = security
         super.init()
         let configuration = URLSessionConfiguration.ephemeral
-        // Set no time limit, because a conversation may stay open for any length of time.
+        // Set no time limit for the task: a chat may stay open for any length of time.
         configuration.timeoutIntervalForResource = .greatestFiniteMagnitude
         let session = URLSession(configuration: configuration, delegate: self, delegateQueue: nil)
         let task = session.streamTask(withHostName: host, port: Int(port.rawValue))
@@ -45,7 +45,7 @@ final class TaskLineTransport: NSObject, LineTransport, URLSessionStreamDelegate
         guard let task else { return }
         task.resume()
         if security != nil { task.startSecureConnection() }
-        // Wait until the connection is established: only then is an empty write complete.
+        // Wait until the connection is established. The empty write completes only then.
         try await unwrapping { try await task.write(Data(), timeout: 0) }
     }
 
@@ -80,7 +80,7 @@ final class TaskLineTransport: NSObject, LineTransport, URLSessionStreamDelegate
         }
     }
 
-    /// Closes the connection gracefully if the peer has ended, and aborts it otherwise.
+    /// Closes the connection gracefully if the peer has ended its side. Otherwise aborts the connection.
     func close() {
         if hasEnded.withLock({ $0 }) { task?.closeWrite() } else { task?.cancel() }
     }

@@ -1,7 +1,7 @@
 import CausewayLines
 import FoundationEssentials
 
-/// Splits typed input into lines, and drops lines that are too long to send.
+/// Splits the text that a user types into lines. Does not keep lines that are too long to send.
 struct TypedLines: Sendable {
     enum Entry: Equatable, Sendable {
         case line(Data)

@@ -97,7 +97,7 @@ private final class UnfinishedFacts: Sendable {
 
     var facts: EstablishmentFacts? { latest.withLock { $0 } }
 
-    /// Saves the connection's progress, then cancels the connection.
+    /// Stores the history of the connection so far. Then cancels the connection.
     func take(from connection: NWConnection) {
         connection.driver.reportProgress { facts in
             self.latest.withLock { $0 = facts }
@@ -119,13 +119,15 @@ struct ConnectReport: Encodable {
 
     var winner: String?
     var interface: String?
-    /// The proxy, if the connection uses one. `winner` is then the proxy's address.
+    /// The proxy's name, if the connection uses a proxy. `winner` is then the address of the proxy.
     var proxy: String?
     var total: Double?
     var entries: [Entry]
     var problem: String?
 
-    /// - Parameter unfinished: The progress of a connection that was cancelled before it was ready.
+    /// Creates a report about the establishment of a connection.
+    ///
+    /// - Parameter unfinished: The progress so far, if the connection was cancelled before it was ready.
     init(_ connection: NWConnection, _ unfinished: EstablishmentFacts?, problem: String?) async {
         let facts = unfinished ?? connection.driver.establishment ?? connection.driver.defeat
         self.problem = problem
@@ -152,7 +154,9 @@ struct ConnectReport: Encodable {
         }
     }
 
-    /// Adds the unfinished step: the handshakes after the transport was connected, or a name query without any answer.
+    /// Adds an entry for the step that did not finish.
+    ///
+    /// This step is the handshakes if the transport is connected. Otherwise it is a name query without any answer.
     private mutating func noteUnfinished(_ facts: EstablishmentFacts?, of endpoint: NWEndpoint) {
         if let connected = facts?.connected, let started = facts?.started {
             let start = (connected - started) / .milliseconds(1)
@@ -190,7 +194,7 @@ struct ConnectReport: Encodable {
         }
     }
 
-    /// The line that reports whether the connection was established.
+    /// The line that says whether the connection was established; `nil` if neither a winner nor a problem is known.
     var summary: String? {
         if let winner {
             let way = interface.map { " over \($0)" } ?? ""

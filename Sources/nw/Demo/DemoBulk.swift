@@ -3,7 +3,7 @@ import CausewaySystem
 import Dispatch
 import FoundationEssentials
 
-/// Content that differs at every position, so that lost, duplicated or reordered bytes change the checksum.
+/// Content that is different at every position. So the checksum changes if bytes are lost, duplicated or reordered.
 struct DemoContent: Sendable {
     static let blockSize: UInt64 = 262_144
 
@@ -17,7 +17,8 @@ struct DemoContent: Sendable {
         return data
     }()
 
-    /// Returns the block at a position in a stream of `byteCount` bytes.
+    /// Returns the block that starts at `position`. The whole stream has `byteCount` bytes, so the final block may be
+    /// shorter.
     func block(at position: UInt64, of byteCount: UInt64) -> Data {
         var block = pattern
         block.withUnsafeMutableBytes { $0.storeBytes(of: position, as: UInt64.self) }
@@ -69,7 +70,7 @@ struct DemoBulk: Sendable {
     }
 }
 
-/// A TCP connection within the process, with both ends.
+/// Opens a TCP connection inside this process and supplies both of its ends.
 enum DemoPipe {
     /// Opens the connection, runs `body` with both ends, and closes the connection.
     static func open<Value: Sendable>(

@@ -62,9 +62,9 @@ struct DemoCommand: Subcommand {
 /// The demonstration's output: lines with the time since its start.
 struct DemoLog: Sendable {
     private struct Entry: Encodable {
-        /// Milliseconds since the start.
+        /// The time since the start in milliseconds.
         var time: Double
-        /// The object that the event is about; `nil` for a section title.
+        /// The object to which the event belongs. `nil` for the title of a section.
         var source: String?
         var text: String
     }
@@ -79,7 +79,7 @@ struct DemoLog: Sendable {
         write(text)
     }
 
-    /// Writes an event of the object named `who`.
+    /// Writes an event and the name of the object (`who`) that the event comes from.
     func event(_ who: String, _ text: String) {
         write(text, of: who)
     }

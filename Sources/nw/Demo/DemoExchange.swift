@@ -29,7 +29,8 @@ struct DemoExchange: Sendable {
         }
         await listener.stop()
         feed.finish()
-        // UDP has no end of stream: the server's connections must be cancelled.
+        // A UDP server does not learn that the client has ended, because UDP has no end of stream. So cancel the
+        // server's connections.
         for await server in servers { server.cancel() }
     }
 

@@ -70,8 +70,8 @@ extension NWConnection {
         for await state in states {
             if state == wanted { return }
             switch state {
-            // Keep waiting for `cancelled`: a connection whose two directions have ended fails first and is cancelled
-            // later.
+            // If the caller waits for `cancelled`, continue to wait here. A connection whose directions have both ended
+            // first reports `failed` and later `cancelled`.
             case .failed where wanted == .cancelled: break
             case .failed(let error), .waiting(let error):
                 throw CommandFailure("connection to \(endpoint.label) failed", error)

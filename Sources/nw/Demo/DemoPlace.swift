@@ -1,6 +1,6 @@
 import Causeway
 
-/// The transport and address for a section of the demonstration.
+/// The transport and the address that one section of the demonstration uses.
 enum DemoPlace: Sendable {
     case tcp(NWEndpoint.Host)
     case udp(NWEndpoint.Host)

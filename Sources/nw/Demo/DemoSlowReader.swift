@@ -3,12 +3,13 @@ import CausewaySystem
 import FoundationEssentials
 import Synchronization
 
-/// A reader that pauses. During the pause the sender must stop, and memory must not grow.
+/// A test with a reader that pauses. During the pause, the sender must stop sending, and the memory use of the process
+/// must not grow.
 struct DemoSlowReader: Sendable {
     private static let byteCount: UInt64 = 256 << 20
     private static let pause = Duration.seconds(2)
     private static let samples = 8
-    /// The number of samples at the end of the pause. All of them must have the same stream position.
+    /// The number of samples at the end of the pause that must all show the same stream position.
     private static let quietSamples = 4
     /// Maximum accepted growth of resident memory during the pause, in bytes.
     private static let tolerance = 8 << 20
@@ -63,8 +64,8 @@ struct DemoSlowReader: Sendable {
     }
 }
 
-/// A stream that sends its next block after the kernel has accepted the previous block, as programs for Apple's
-/// framework do.
+/// A stream that sends its next block only after the kernel has accepted the previous block. Programs for Apple's
+/// framework do the same.
 private final class OutgoingStream: Sendable {
     private let content = DemoContent()
     private let byteCount: UInt64
@@ -74,7 +75,7 @@ private final class OutgoingStream: Sendable {
         self.byteCount = byteCount
     }
 
-    /// The checksum over the bytes accepted by the kernel.
+    /// The checksum of the bytes that the kernel has accepted.
     var checksum: StreamChecksum { progress.withLock { $0 } }
 
     func sendNext(over connection: NWConnection) {

@@ -52,7 +52,7 @@ struct Download: Sendable {
     let progress: DownloadProgress
     private let thread = FileThread("nw.download")
 
-    /// - Parameter taken: The names used by other downloads in the run.
+    /// - Parameter taken: The file names that other downloads in this run use.
     /// - Throws: `ValidationError` for an invalid URL.
     init(
         _ url: String, name: String?, besides taken: Set<String> = [], _ settings: Settings,
@@ -135,7 +135,7 @@ struct Download: Sendable {
             do {
                 return try await attempt(&download, in: file)
             } catch let failure as AttemptFailure {
-                // Content has arrived, so the server works: earlier failures no longer count.
+                // If this attempt has received content, the server works. Earlier failures then no longer count.
                 failureCount = download.position > position ? 1 : failureCount + 1
                 guard failure.isTemporary, failureCount <= settings.retryLimit else { throw failure.reason }
                 let wait = min(Self.longestWait, failure.wait ?? .seconds(1 << min(failureCount - 1, 5)))
@@ -146,7 +146,7 @@ struct Download: Sendable {
         }
     }
 
-    /// A failed attempt.
+    /// The failure of one download attempt.
     private struct AttemptFailure: Error {
         var reason: HTTPCommandFailure
         var isTemporary: Bool
@@ -204,7 +204,8 @@ struct Download: Sendable {
         }
     }
 
-    /// Returns the failure if a redirect led to a web page although the file name indicates another type.
+    /// Returns a failure if a redirect has led to a web page, although the file name stands for another type of
+    /// content. Otherwise returns `nil`.
     private func redirectedPage(_ head: HTTPResponseHead, _ end: URIReference?) -> HTTPCommandFailure? {
         guard let end else { return nil }
         let served = head.fields.onlyValue(of: "Content-Disposition").flatMap {

@@ -45,7 +45,7 @@ final class DownloadProgress: Sendable {
         }
     }
 
-    /// Called when a file is complete or has failed. After the last file, removes the progress display.
+    /// Records that a file is complete or has failed. After the last file, removes the progress display.
     func endedFile() {
         guard isVisible else { return }
         state.withLock { state in

@@ -6,7 +6,7 @@ import FoundationEssentials
 struct FileChecksum: Equatable, Sendable {
     let text: String
 
-    /// Returns `nil` unless the text has 64 hexadecimal digits.
+    /// Creates a checksum from its text form. Returns `nil` if the text does not consist of 64 hexadecimal digits.
     init?(_ text: some StringProtocol) {
         guard text.utf8.count == 64, text.allSatisfy({ $0.isASCII && $0.isHexDigit }) else { return nil }
         self.text = text.lowercased()
@@ -30,8 +30,8 @@ struct FileChecksums: Sendable {
 
     private var checksums: [String: FileChecksum] = [:]
 
-    /// Reads the lines with a checksum and a file name. Two characters separate them: a space, then another space or an
-    /// asterisk. If a name contains folders, only its last component is used.
+    /// Reads the lines that consist of a checksum and a file name. Two characters separate the two: a space, and then a
+    /// second space or an asterisk. If the name includes folders, only its last component is used.
     ///
     /// - Throws: ``CommandFailure`` for a list that cannot be read or has no such line.
     init(readingFrom path: String) throws {

@@ -11,8 +11,8 @@ final class PartialFile: Sendable {
         var url: String
         var validator: String?
         var length: Int?
-        /// The boot identifier at the start of the download. After a restart of the host, the stored content is not
-        /// used, because it may not be on the disk.
+        /// The boot identifier of the host when the download started. If the host has restarted since then, the stored
+        /// content is not used, because it may not be completely on the disk.
         var boot: String?
     }
 
@@ -29,16 +29,18 @@ final class PartialFile: Sendable {
         self.path = path
         self.url = url
         file = try OpenFile(updating: path)
-        // Change nothing before the lock is taken: another process may append to the file, or rename it.
+        // Change the file only after it is locked. Before that, another process may append to the file or rename it.
         guard file.lock() != .heldByAnother, file.isFile(at: path) else {
             throw CommandFailure("another process downloads this file")
         }
-        // Continue writing after the stored content.
+        // Move to the end of the stored content, so that new content is written after it.
         if let size = file.regularByteCount { file.cut(to: Int(clamping: size)) }
     }
 
-    /// Returns the stored part of this URL's content. The part is empty if the file belongs to another URL. It is also
-    /// empty after a restart of the host, because the stored bytes may not have reached the disk.
+    /// Returns the part of this URL's content that is already stored.
+    ///
+    /// The part is empty if the file belongs to another URL. It is also empty after the host has restarted, because
+    /// some of the stored bytes may not have reached the disk.
     func stored() -> PartialDownload {
         guard let text = try? OpenFile(reading: factsPath).readChunk(atMost: 64 << 10),
             let facts = try? JSONDecoder().decode(Facts.self, from: text), facts.url == url,
@@ -48,7 +50,8 @@ final class PartialFile: Sendable {
         return PartialDownload(position: Int(clamping: size), validator: facts.validator, length: facts.length)
     }
 
-    /// Empties the file to receive all content again, and stores the response's validator if it has one.
+    /// Empties the partial file, because all content will arrive again. If the response has a validator, stores the
+    /// validator.
     func restart(_ download: PartialDownload) throws {
         try DirectoryEntries.removeFile(factsPath)
         file.cut(to: 0)
@@ -60,7 +63,8 @@ final class PartialFile: Sendable {
 
     func append(_ pieces: [Data]) throws { for piece in pieces { try file.writeAll(piece) } }
 
-    /// Checks the file after all content is stored, and before the file gets its final name.
+    /// Compares the file's checksum with the expected checksum. Call this after all content is stored, and before the
+    /// file gets its final name.
     ///
     /// - Returns: The checksum; `nil` if no checksum is expected.
     /// - Throws: ``CommandFailure`` if the checksum is wrong. The file is then removed.
@@ -86,7 +90,7 @@ final class PartialFile: Sendable {
         case unused(String, directory: String)
     }
 
-    /// Gives the complete file its name. Returns its path.
+    /// Renames the complete file to its final name. Returns its path.
     func finish(at destination: Destination) throws -> String {
         let final: String
         switch destination {

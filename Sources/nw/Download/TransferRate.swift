@@ -1,14 +1,14 @@
 import ArgumentParser
 
-/// A rate limit in bytes per second, shared by several transfers.
+/// A rate limit in bytes per second that several transfers share.
 ///
-/// Reads no clock: after each chunk, a transfer passes the current time and gets a delay. After a pause, the bytes that
-/// the rate allows in a quarter of a second may pass at once.
+/// The limit reads no clock: after each chunk, a transfer passes the current time and gets a delay. After a pause, a
+/// burst of bytes may pass at once. The burst is as large as the rate allows in a quarter of a second.
 struct TransferRate: Equatable, Sendable, ExpressibleByArgument {
     private static let burst = Duration.milliseconds(250)
 
     let bytesPerSecond: UInt64
-    /// The time at which a transfer at exactly this rate would have passed all bytes so far.
+    /// The time at which all bytes so far would have been transferred at exactly this rate.
     private var end = Duration.zero - Self.burst
 
     init(bytesPerSecond: UInt64) { self.bytesPerSecond = max(1, bytesPerSecond) }
@@ -25,7 +25,7 @@ struct TransferRate: Equatable, Sendable, ExpressibleByArgument {
         self.init(bytesPerSecond: UInt64(rate))
     }
 
-    /// Counts bytes, and returns how long to wait before the next bytes.
+    /// Counts transferred bytes. Returns how long to wait before the next bytes.
     mutating func delay(after count: Int, at now: Duration) -> Duration {
         end = max(end, now - Self.burst) + .seconds(Double(count) / Double(bytesPerSecond))
         return max(.zero, end - now)

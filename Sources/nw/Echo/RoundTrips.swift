@@ -86,7 +86,8 @@ struct RoundTrips {
 
     private func exchangeBytes(_ content: Data) async throws -> Data {
         try await withDeadline(limit, onExpiry: { [connection] in connection.cancel() }) { [connection] in
-            // Send and receive concurrently: a message larger than the buffers of both sides would otherwise deadlock.
+            // Send and receive at the same time. Otherwise, a message that is larger than the buffers of both sides
+            // would cause a deadlock.
             async let sending: Void = connection.send(content)
             var answer = Data()
             while answer.count < content.count {
@@ -120,7 +121,7 @@ struct RoundTrips {
         }
     }
 
-    /// Returns content that differs for every number and at every position in the message.
+    /// Returns content that differs for every message number, and at every position in the message.
     private static func content(number: Int, byteCount: Int) -> Data {
         var data = Data(capacity: byteCount)
         var word = UInt64(truncatingIfNeeded: number) &* 0x9e37_79b9_7f4a_7c15

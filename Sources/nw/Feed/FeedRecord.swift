@@ -2,7 +2,7 @@ import CausewayFeeds
 import CausewayTypes
 import Foundation
 
-/// A feed for `--json`.
+/// A feed in the form that `--json` prints.
 struct FeedRecord: Encodable {
     /// An item of the feed.
     struct Item: Encodable {
@@ -67,7 +67,7 @@ struct FeedRecord: Encodable {
 }
 
 extension FeedDate {
-    /// The date in RFC 3339 form, or the feed's text if it is no date.
+    /// The date in RFC 3339 form. If the feed's text is not a valid date, the value is this text.
     fileprivate var iso: String { date.map { $0.formatted(.iso8601) } ?? text }
 }
 

@@ -1,7 +1,7 @@
 import Causeway
 import CausewaySystem
 
-/// Atomic changes of directory entries.
+/// Functions that change directory entries atomically.
 enum DirectoryEntries {
     /// Renames the file `source` to `destination`, replacing an existing file.
     static func move(_ source: String, to destination: String) throws(NWError) {

@@ -29,7 +29,7 @@ final class FileThread: Sendable {
         }
     }
 
-    /// Runs the work on the thread, and waits for its end even if the task is cancelled.
+    /// Runs the work on the thread, and waits until it has ended even if the task is cancelled.
     func finishing<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withCheckedThrowingContinuation { continuation in
             queue.async { continuation.resume(with: Result(catching: work)) }

@@ -21,7 +21,7 @@ extension OpenFile {
     /// Whether the file still has a directory entry.
     var isLinked: Bool { status.map { $0.st_nlink > 0 } ?? false }
 
-    /// Whether this file still has the given name.
+    /// Returns whether the path still names this file.
     func isFile(at path: String) -> Bool {
         var named = stat()
         guard let own = status, lstat(path, &named) == 0 else { return false }

@@ -16,8 +16,8 @@ final class StandardInput: Sendable {
     }
 
     private let state = Mutex(State())
-    /// A serial queue without a target queue, for which Dispatch creates a separate thread. A shared thread would not
-    /// do, because reading standard input may block for hours.
+    /// A serial queue without a target queue. Dispatch runs such a queue on its own thread. This is necessary because
+    /// reading standard input may block for hours.
     private let queue = DispatchQueue(label: "nw.standard-input")
     let isTerminal = OpenFile.standardInput.kind == .terminal
 

@@ -32,7 +32,8 @@ func printLine(_ line: PrintableText) {
 }
 
 extension StandardOutput {
-    /// Writes this program's own text, such as help, unescaped. Ends the process if the text cannot be written.
+    /// Writes this program's own text, such as help, without escaping it. Ends the process if the text cannot be
+    /// written.
     static func finish(_ text: String) {
         do { try OpenFile.standardOutput.writeAll(Data(text.utf8)) } catch { end(after: error) }
     }

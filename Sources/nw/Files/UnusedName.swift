@@ -43,8 +43,9 @@ enum UnusedName {
     private static func visible(_ name: String) -> String {
         var kept = String.UnicodeScalarView()
         for scalar in name.unicodeScalars {
-            // A joiner is printable only after certain characters. So test the scalar together with the shortest suffix
-            // of `kept` (one to four scalars) that is printable on its own. Such a suffix does not begin with a joiner.
+            // A joiner is printable only after certain characters, so test the scalar together with the end of `kept`.
+            // Use the shortest suffix of one to four scalars that is printable on its own. Such a suffix does not begin
+            // with a joiner.
             let contexts = (1...4).lazy.map { String.UnicodeScalarView(kept.suffix($0)) }
             var text = contexts.first { isPrintable(String($0)) } ?? String.UnicodeScalarView()
             text.append(scalar)
@@ -82,7 +83,8 @@ enum UnusedName {
         do {
             return try rename(file, to: name, in: directory)
         } catch let error as NWError where error == .posix(.EXDEV) {
-            // The directory is on another file system: copy the file under a temporary name, then rename the copy.
+            // The directory is on another file system, so the file cannot be renamed into it. Copy the file under a
+            // temporary name, and then rename the copy.
             let copy = directory.appendingPathComponent(".\(UUID().uuidString).part")
             defer { try? FileManager.default.removeItem(at: copy) }
             try FileManager.default.copyItem(at: file, to: copy)

@@ -68,7 +68,7 @@ struct GroupSession: Sendable {
 
     private func upload() async throws {
         while let chunk = try await StandardInput.shared.next(atMost: 16_384) {
-            // The newline after a typed line is not part of the message.
+            // The message does not include the newline at the end of a typed line.
             let text = chunk.last == UInt8(ascii: "\n") ? chunk.dropLast() : chunk
             let error = await withCheckedContinuation { continuation in
                 group.send(content: Data(text)) { error in continuation.resume(returning: error) }

@@ -1,12 +1,11 @@
 import CausewayTypes
 import Synchronization
 
-/// Limits the received messages that wait for a slow standard output. Drops messages above the limit, as a full socket
-/// does.
+/// Limits how many received messages wait for a slow standard output. Drops further messages, as a full socket does.
 final class MessageBacklog: Sendable {
     /// The maximum number of waiting bytes.
     static let limit = 4 << 20
-    /// The number of bytes counted for each message in addition to its text.
+    /// Each message counts as this number of bytes more than its text has.
     private static let overhead = 128
 
     private struct State {
@@ -16,13 +15,13 @@ final class MessageBacklog: Sendable {
 
     enum Admission: Equatable, Sendable {
         case admitted, dropped
-        /// This message was dropped, and is the first dropped message.
+        /// This message was dropped. No earlier message was dropped.
         case firstDropped
     }
 
     private let state = Mutex(State())
 
-    /// Adds a message if there is room.
+    /// Adds a message if the backlog has space for it. Returns whether it was added.
     func add(_ message: PrintableText) -> Admission {
         let byteCount = Self.byteCount(of: message)
         return state.withLock { state in
@@ -35,7 +34,7 @@ final class MessageBacklog: Sendable {
         }
     }
 
-    /// Removes a message that was admitted.
+    /// Reduces the number of waiting bytes by the size of a message that was admitted earlier.
     func remove(_ message: PrintableText) {
         let byteCount = Self.byteCount(of: message)
         state.withLock { $0.byteCount -= byteCount }

@@ -46,8 +46,8 @@ final class ContentReceiver: Sendable {
         }
     }
 
-    /// Ends the output after a failure. Does nothing while another thread writes content: that write may block, and
-    /// this method must not wait for it.
+    /// Ends the output after a failure. Another thread may be writing content at this moment, and its write may block.
+    /// In that case, this method does nothing, because it must not wait.
     func abandon() {
         _ = state.withLockIfAvailable { state in
             state.progress?.finish()

@@ -8,7 +8,7 @@ import FoundationEssentials
 /// Where received content is written.
 struct ContentDestination: Sendable {
     enum Place: Equatable, Sendable {
-        /// Standard output; on a terminal, text is prepared for display.
+        /// Standard output. If it is a terminal, text is made safe for display.
         case automatic
         /// Standard output; the content is not changed.
         case standardOutput
@@ -16,7 +16,7 @@ struct ContentDestination: Sendable {
         case file(String)
         /// A file, starting at this position. The content before it is kept.
         case rest(String, from: UInt64)
-        /// Memory, for the JSON object.
+        /// Keeps the content in memory. The command includes it in its JSON output.
         case memory
     }
 
@@ -38,7 +38,7 @@ struct ContentSink: ~Copyable {
 
     private let kind: Kind
     private var text: TerminalContent
-    /// The content kept for the JSON object.
+    /// The content bytes stored for the JSON output.
     private(set) var memory = Data()
     private(set) var count = 0
 
@@ -63,7 +63,7 @@ struct ContentSink: ~Copyable {
         }
     }
 
-    /// Writes a response head before the content.
+    /// Writes a response head to the destination. The content follows.
     func write(_ head: HTTPResponseHead) throws {
         switch kind {
         case .descriptor(let file):

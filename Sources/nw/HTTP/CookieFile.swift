@@ -5,7 +5,7 @@ import CausewayTypes
 enum CookieFile {
     private static let mark = "#HttpOnly_"
 
-    /// Parses a file's lines. Skips comments, and lines that do not have seven columns.
+    /// Parses the lines of a cookie file. Skips comments, and lines that do not have seven columns.
     static func parse(_ text: String) -> [Cookie] {
         text.split { $0 == "\n" || $0 == "\r\n" || $0 == "\r" }.compactMap { line in
             var line = line
@@ -17,7 +17,7 @@ enum CookieFile {
                 name: Array(columns[5].utf8), value: Array(columns[6].utf8),
                 domain: (columns[0].hasPrefix(".") ? columns[0].dropFirst() : columns[0]).lowercased(),
                 isHostOnly: columns[1] != "TRUE", path: String(columns[2]),
-                // 0 marks a cookie that expires with the session.
+                // The value 0 means that the cookie expires with the session.
                 expires: end == 0 ? nil : .seconds(end), isSecure: columns[3] == "TRUE", isHTTPOnly: isHTTPOnly)
         }
     }

@@ -159,7 +159,7 @@ extension HTTPArchive.Timings {
         guard let entries = record.connection?.entries else { return }
         let end = { (kind: String) in entries.filter { $0.kind == kind }.compactMap(\.end).max() }
         if let answered = end("query") { dns = answered }
-        // As in browsers, the connect time includes the TLS time.
+        // The time for TLS is part of the connect time, as in the archives that browsers write.
         if end("attempt") != nil { connect = max(0, ready - max(0, dns)) }
         let handshakes = entries.filter { $0.kind == "handshake" }
         if !handshakes.isEmpty { ssl = handshakes.reduce(0) { $0 + (($1.end ?? $1.start) - $1.start) } }

@@ -80,7 +80,7 @@ struct HTTPCommand: Subcommand {
         }
         for match in urls { _ = try plan(words, match) }
         do throws(WriteOut.InvalidTemplate) {
-            // A template in a file is read and checked when the command runs.
+            // If the template is in a file, it is read and checked only when the command runs.
             if let template = output.writeOut, !template.hasPrefix("@") { _ = try WriteOut(template) }
         } catch { throw ValidationError(error.message) }
     }
@@ -102,7 +102,7 @@ struct HTTPCommand: Subcommand {
         }
     }
 
-    /// Runs one URL's transfer. Returns the cookies at its end; `nil` if nothing was sent.
+    /// Transfers one URL. Returns the cookies as they are after the transfer. Returns `nil` if nothing was sent.
     private func transfer(_ plan: HTTPPlan, _ match: URLGlob.Match, _ cookies: [Cookie]?) async throws -> [Cookie]? {
         let start = try plan.start(request)
         guard !output.curl else {
@@ -140,7 +140,7 @@ struct HTTPCommand: Subcommand {
     }
 }
 
-/// The cookies at the end of a transfer. The next transfer starts with them.
+/// The cookies that remain at the end of a transfer. The next transfer starts with these cookies.
 private final class FinalCookies: Sendable {
     let cookies = Mutex<[Cookie]?>(nil)
 }

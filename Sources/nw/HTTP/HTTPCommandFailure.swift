@@ -29,7 +29,7 @@ struct HTTPCommandFailure: Error {
 
     let code: Code
     let message: PrintableText
-    /// Whether a retry cannot succeed, because the server's name does not exist.
+    /// Whether the failure is permanent, because the server's name does not exist. A retry then cannot succeed.
     let isLasting: Bool
 
     init(_ code: Code, _ message: PrintableText, isLasting: Bool = false) {
@@ -40,9 +40,10 @@ struct HTTPCommandFailure: Error {
 }
 
 extension HTTPCommandFailure {
-    /// Explains an engine failure.
+    /// Creates the explanation for a failure of the HTTP engine.
     ///
-    /// - Parameter reason: Why the server is not trusted or a proxy failed. It replaces the error's less exact text.
+    /// - Parameter reason: Why the server is not trusted, or why a proxy failed. This text replaces the error's less
+    ///   exact text.
     init(_ failure: HTTPFailure, to origin: HTTPOrigin, reason: PrintableText?) {
         let place: PrintableText = "\(origin.host):\(origin.port)"
         if case .cannotConnect(let error) = failure {

@@ -7,7 +7,7 @@ import CausewayWire
 
 /// Answers the server's challenges, and explains failures caused by proxies.
 extension HTTPConversation {
-    /// Whether an origin is that of the command's URL. Only this origin gets credentials.
+    /// Whether an origin is the origin of the URL on the command line. Only this origin gets credentials.
     func isFirst(_ origin: HTTPOrigin) -> Bool { HTTPOrigin(start.request.target) == origin }
 
     /// Returns the `Authorization` value for a request to an origin that has already demanded a credential.
@@ -50,8 +50,8 @@ extension HTTPConversation {
 
     // MARK: Proxies
 
-    /// Returns the refusal by a forwarding proxy that rejected the credential or demands one; `nil` for any other
-    /// response.
+    /// Returns the refusal of a forwarding proxy. Such a proxy has rejected the credential, or demands one. `nil` if
+    /// the response is not a proxy's refusal.
     func refusal(of head: HTTPResponseHead, at origin: HTTPOrigin, since start: Duration) -> RefusingProxy? {
         guard head.status == 407 || head.status == 401, records.last?.isForwarded == true else { return nil }
         return engines.log.proxies.refused(HTTPEngine.endpoint(of: origin), since: start).map {

@@ -7,7 +7,8 @@ import CausewayURLLoading
 import CausewayWire
 import FoundationEssentials
 
-/// The requests in one run of `nw http`: the first request, and requests caused by redirects and challenges.
+/// One run of `nw http`. It sends the first request. It then sends the requests that redirects and authentication
+/// challenges make necessary.
 struct HTTPConversation {
     /// A request from the command line.
     struct Start: Sendable {
@@ -33,7 +34,7 @@ struct HTTPConversation {
     private var chain: RedirectChain
     var attempts = AuthenticationAttempts()
     var authorizations = AuthorizationCache()
-    /// How often a request was repeated with the proxy credential.
+    /// The number of times that a request was sent again with the proxy credential.
     private var proxyRepetitions = 0
     var negotiation: HTTPNegotiation?
     /// The latest response's connection.
@@ -58,7 +59,8 @@ struct HTTPConversation {
         for cookie in cookies { self.cookies.insert(cookie, at: Self.now) }
     }
 
-    /// The maximum number of repetitions for a proxy: one to send the credential, and others for new Digest nonces.
+    /// The maximum number of times that a request is repeated for a proxy. The first repetition sends the credential.
+    /// Further repetitions answer new Digest nonces.
     private static let maximumProxyRepetitions = 8
 
     /// The time since 1970, for cookies.
@@ -116,7 +118,7 @@ struct HTTPConversation {
         }
     }
 
-    /// Records the latest exchange's end.
+    /// Records the end of the latest exchange.
     mutating func ended(received count: Int) {
         guard !records.isEmpty else { return }
         records[records.count - 1].ended = System.now
@@ -174,8 +176,8 @@ struct HTTPConversation {
         }
     }
 
-    /// Reads and drops the content of a response that leads to another request. Ignores read errors except
-    /// cancellation: after an error, only the connection cannot be used again.
+    /// Reads and drops the content of a response that leads to another request. Only cancellation is an error. After a
+    /// read error, the connection cannot be used again, but the run continues.
     private func drain(_ feed: ResponseFeed) async throws {
         do { try await feed.drain() } catch { try Task.checkCancellation() }
     }
@@ -203,8 +205,8 @@ struct HTTPConversation {
         {
             fields.append(name: Array("Cookie".utf8), value: value)
         }
-        // If the user gives one of these fields with an empty value, send no such field, not even with the command's
-        // default value.
+        // If the user gives one of these fields with an empty value, do not send the field at all. The command's
+        // default value is not sent either.
         for name in ["User-Agent", "Accept", "Accept-Encoding", "Content-Type"]
         where fields.firstValue(of: name)?.isEmpty == true {
             fields.removeAll(name)

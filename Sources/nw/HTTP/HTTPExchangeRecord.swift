@@ -45,7 +45,7 @@ struct HTTPExchangeRecord: Sendable {
         return steps
     }
 
-    /// The time until the end, in milliseconds.
+    /// The time in milliseconds until the exchange ended; `nil` if it has not ended.
     var total: Double? { ended.map { ($0 - started) / .milliseconds(1) } }
 
     /// Returns the timeline.
@@ -54,7 +54,7 @@ struct HTTPExchangeRecord: Sendable {
         return PrintableText(lines: ConnectReport.bars(steps, end: total ?? 0) + [summary])
     }
 
-    /// Returns the request and response heads.
+    /// Returns the heads of the request and its responses as text.
     func heads() -> PrintableText {
         var lines = HTTPHeadText.lines(request, protocolName: protocolName).map { "> " + $0 } + [">"]
         for head in interim + [response].compactMap({ $0 }) {
@@ -98,7 +98,7 @@ struct HTTPReport: Encodable {
         var total: Double?
     }
 
-    /// All exchanges in order; the final exchange is at the end.
+    /// All exchanges in order. The last element is the final exchange.
     var exchanges: [Exchange]
     /// The number of decoded content bytes.
     var bytes: Int

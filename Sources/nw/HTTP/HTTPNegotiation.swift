@@ -28,7 +28,7 @@ struct HTTPNegotiation {
     private enum Phase {
         case idle
         case running(ConnectionAuthentication)
-        /// The authentication has ended: the server has accepted the connection or refused the user.
+        /// The authentication is over. The server has accepted the connection or refused the user.
         case over
     }
 
@@ -38,11 +38,11 @@ struct HTTPNegotiation {
     let scheme: ConnectionAuthentication.Scheme
     let credential: PasswordCredential?
     private var phase = Phase.idle
-    /// Restricts the next request to connections that are bound to the user. `nil` before the first challenge: the
-    /// request may then use a shared connection.
+    /// The only connections that the next request may use: those that are bound to the user. `nil` before the first
+    /// challenge; the request may then use a shared connection.
     private(set) var binding: ConnectionBinding?
-    /// Whether to send the next request without content. This request carries the first authentication message, and the
-    /// server rejects it with a challenge before it accepts the content.
+    /// Whether to send the next request without content. This request carries the first authentication message. The
+    /// server answers it with another challenge, so content in it would be useless.
     private(set) var isOpening = false
 
     init(_ scheme: ConnectionAuthentication.Scheme, _ credential: PasswordCredential?) {
@@ -80,7 +80,7 @@ struct HTTPNegotiation {
         }
     }
 
-    /// Records that the authentication needs no further request, because this response is final. Later requests may use
+    /// Records that this response is final: the authentication needs no further request. From now on, requests may use
     /// any connection that the pool has authenticated for the user.
     mutating func accepted() {
         guard binding != nil else { return }

@@ -144,7 +144,7 @@ struct HTTPRequestOptions: ParsableArguments {
         }
     }
 
-    /// Whether -d or a related option is given.
+    /// Whether the command line contains data to send, in -d or a related option.
     var hasData: Bool { !RequestData(options: self).isEmpty }
 }
 

@@ -1,6 +1,6 @@
 import ArgumentParser
 
-/// The output of `nw http` or `nw upload` besides the content.
+/// The output of `nw http` or `nw upload`, except the content.
 struct HTTPOutput: Sendable {
     var showsHead = false
     var failsForStatus = false
@@ -20,7 +20,7 @@ struct HTTPOutput: Sendable {
         case heads
     }
 
-    /// The output at the end.
+    /// What to print after the request has ended.
     enum Summary {
         case none, timeline, json
     }

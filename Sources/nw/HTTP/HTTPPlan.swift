@@ -173,7 +173,8 @@ struct HTTPPlan {
             while content.count < 1 << 20, let piece = try file.readChunk(atMost: 64 << 10) { content += piece }
             return String(decoding: content, as: UTF8.self)
         } catch NWError.posix(.ENOENT) {
-            // A missing file is not a failure: a file for both -b and -c does not exist before the first run.
+            // A missing file is not an error. The same file can be named for both -b and -c, and it does not exist
+            // before the first run.
             printError("nw: http: \(PrintableText(foreign: path)) does not exist: no cookies are sent")
             return ""
         } catch {

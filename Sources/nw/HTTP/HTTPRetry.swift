@@ -3,15 +3,16 @@ import CausewayTypes
 import CausewayWire
 import FoundationEssentials
 
-/// Decides whether `nw http --retry` tries again, and after which delay.
+/// Decides whether `nw http` makes another attempt (`--retry`), and how long it waits before.
 struct HTTPRetry: Sendable {
-    /// The maximum delay that a server can request, and that growing delays can reach.
+    /// The maximum wait before another attempt. It limits the delay that a server requests, and the delay that doubles
+    /// after each attempt.
     private static let longestWait = Duration.seconds(600)
     /// Statuses after which another attempt may succeed.
     private static let temporaryStatuses = [408, 425, 429, 500, 502, 503, 504]
 
     var limit = 0
-    /// The fixed delay; `nil` for a delay that begins with 1 second and doubles.
+    /// The fixed delay between attempts; `nil` for a delay that begins with 1 second and doubles.
     var delay: Duration?
     private(set) var count = 0
 
@@ -31,7 +32,7 @@ struct HTTPRetry: Sendable {
         return max(min(asked ?? .zero, Self.longestWait), pause)
     }
 
-    /// Returns the delay before the next attempt; `nil` if this failure is final.
+    /// Returns the delay before the next attempt; `nil` if no further attempt follows this failure.
     func wait(after failure: HTTPCommandFailure) -> Duration? {
         guard count < limit else { return nil }
         switch failure.code {

@@ -88,7 +88,7 @@ final class HTTPConnectionLog: Sendable {
         var unfinished: EstablishmentFacts?
     }
 
-    /// The evaluation result for the latest server's certificates.
+    /// The evaluation result for the certificates of the latest server.
     let verdict = CatVerdict()
     /// The challenges of proxies that demand a credential.
     let proxies = ProxyChallengeTable()
@@ -102,14 +102,14 @@ final class HTTPConnectionLog: Sendable {
         }
     }
 
-    /// The number of connections so far.
+    /// The number of connections that the request has used so far.
     var count: Int { state.withLock { $0.count } }
     var latest: NWConnection? { state.withLock { $0.latest } }
-    /// The latest connection's progress at the moment when the connect timeout cancelled it. `nil` if the timeout has
-    /// not cancelled this connection.
+    /// How far the latest connection had come when the connect timeout cancelled it. `nil` if the timeout has not
+    /// cancelled this connection.
     var unfinished: EstablishmentFacts? { state.withLock { $0.unfinished } }
 
-    /// Saves the latest connection's progress, then calls `body`, which cancels the connection.
+    /// Saves how far the latest connection attempt has come. Then calls `body`, which cancels the connection.
     func giveUp(_ body: @escaping @Sendable () -> Void) {
         guard let connection = latest else { return body() }
         connection.driver.reportProgress { facts in

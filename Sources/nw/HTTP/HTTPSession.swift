@@ -22,7 +22,7 @@ struct HTTPSession: Sendable {
     @discardableResult
     func run(within limit: Duration?) async throws -> [Cookie] { try await withLimit(limit) { try await run() } }
 
-    /// One attempt, and its result.
+    /// One attempt to perform the request, and its result.
     private struct Attempt {
         var conversation: HTTPConversation
         var content = HTTPReport.Content()
@@ -57,8 +57,8 @@ struct HTTPSession: Sendable {
             attempt.content = try await deliver(head, feed, of: attempt.conversation.records.last)
         } catch let failure as HTTPCommandFailure {
             attempt.failure = failure
-            // Do not retry after content was printed, because the user has already seen it. A file is written again
-            // from its start.
+            // If content was already printed, do not retry, because the user has seen this content. If the content goes
+            // to a file, a retry is possible, because the file is then written again from its start.
             let isPrinted = failure.code == .partial && destination.path == nil && destination.place != .memory
             attempt.wait = isPrinted ? nil : retry.wait(after: failure)
         }
@@ -66,7 +66,7 @@ struct HTTPSession: Sendable {
         return attempt
     }
 
-    /// Prints and stores what the options request.
+    /// Prints the result of the transfer, and stores it in files, as the command's options require.
     private func finish(_ attempt: Attempt, retryCount: Int) throws -> [Cookie] {
         let (conversation, content, failure) = (attempt.conversation, attempt.content, attempt.failure)
         if output.summary == .json {
@@ -173,7 +173,7 @@ struct HTTPSession: Sendable {
         }
     }
 
-    /// Returns the failure if a redirect led to a web page although something else was requested.
+    /// Returns the failure if a redirect led to a web page although the user requested another kind of content.
     private func redirectedPage(_ head: HTTPResponseHead, at end: URIReference) -> HTTPCommandFailure? {
         let fields = start.request.fields
         return RedirectedPage.failure(
@@ -187,15 +187,15 @@ struct HTTPSession: Sendable {
         let range = head.fields.firstValue(of: "Content-Range").flatMap { ContentRange(parsing: Array($0.utf8)[...]) }
         switch head.status {
         case 206 where range?.positions?.lowerBound == Int(position): return destination
-        // The file would be corrupted by a range that begins at another byte than requested, or by a response with
-        // several ranges.
+        // Refuse two kinds of response, because they would damage the file: a range that begins at the wrong byte, and
+        // a response with several ranges.
         case 206:
             let sent: PrintableText =
                 range?.positions.map { "a part that begins at byte \($0.lowerBound)" } ?? "an unknown part"
             throw HTTPCommandFailure(.noRange, "the server cannot continue at byte \(position): it sent \(sent)")
         case 416 where range?.length == Int(position): return nil
         case 200, 203:
-            // The server ignores ranges and sends all content.
+            // The server did not apply the requested range, and sends the whole content.
             var whole = destination
             whole.place = .file(path)
             return whole

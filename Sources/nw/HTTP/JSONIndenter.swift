@@ -10,9 +10,9 @@ struct JSONIndenter: Sendable {
         case inString
         /// The position is in a string, after a backslash.
         case escaped
-        /// The position is after the start of an object or array, which may be empty.
+        /// The position is directly after an opening `{` or `[`. The object or array may be empty.
         case opened
-        /// The position is after white space outside any object or array. The next value starts on a new line.
+        /// White space outside of all objects and arrays precedes the position. The next value starts on a new line.
         case betweenValues
         case elsewhere
     }

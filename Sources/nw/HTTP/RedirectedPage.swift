@@ -36,7 +36,7 @@ enum RedirectedPage {
             .other, "redirected to a web page, perhaps a form to log in: \(end.description) is HTML, not \(expected)")
     }
 
-    /// Whether no media range in the `Accept` field includes `type`.
+    /// Returns `true` if no media range in the `Accept` field includes `type`.
     private static func excludes(_ accept: String, _ type: MediaType) -> Bool {
         !accept.split(separator: ",").contains { item in
             guard let range = MediaType(parsing: String(item)) else { return false }

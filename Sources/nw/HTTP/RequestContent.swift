@@ -55,8 +55,8 @@ final class FileBodySource: HTTPBodySource {
     private static let chunk = 256 << 10
 
     private let file: OpenFile
-    /// A read can block for hours, so it needs a separate thread. Dispatch gives this queue its own thread, because the
-    /// queue has no target queue.
+    /// A queue with its own thread, because a read can block for hours. Dispatch gives this queue its own thread,
+    /// because the queue has no target queue.
     private let queue = DispatchQueue(label: "nw.http.content")
     private let isStopped = Atomic(false)
 
@@ -80,7 +80,7 @@ final class FileBodySource: HTTPBodySource {
     func stop() { isStopped.store(true, ordering: .relaxed) }
 }
 
-/// Reads a form in chunks. The reads run on a separate queue, because a read can block.
+/// Reads the content of a form in chunks. Uses a separate queue, because a read can block.
 final class FormBodySource: HTTPBodySource {
     private let reader: MultipartReader
     private let queue = DispatchQueue(label: "nw.http.form")
@@ -114,7 +114,7 @@ extension HTTPConversation.Start {
             case .form(let form): .form(form.items.flatMap(\.curlWords))
             }
         var request = request
-        // curl chooses its own boundary for a form. Leave out the request's media type, because it contains another
+        // For a form, leave out the request's media type. It contains this command's boundary, but curl chooses its own
         // boundary.
         if case .form = content { request.fields.removeAll("Content-Type") }
         if let credential, sendsCredentialFirst, let value = BasicAuthentication.authorization(credential) {

@@ -2,8 +2,8 @@ import ArgumentParser
 import CausewayTypes
 import FoundationEssentials
 
-/// The content from -d, --data-raw and --data-urlencode, joined with `&`: first all -d values, then all --data-raw
-/// values, then all --data-urlencode values.
+/// The request content from the options -d, --data-raw and --data-urlencode. The values are joined with `&`. All -d
+/// values come first, then all --data-raw values, then all --data-urlencode values.
 struct RequestData {
     /// A --data-urlencode value: a text or a file, with an optional name before it.
     private struct Encoded {
@@ -27,7 +27,8 @@ struct RequestData {
 
     var isEmpty: Bool { options.data.isEmpty && options.dataRaw.isEmpty && options.dataUrlencode.isEmpty }
 
-    /// The joined values. If the only value is `-d @FILE`, the content is this file or standard input.
+    /// The values of the data options, joined. If the only value is `-d @FILE`, the content comes from this file or
+    /// from standard input.
     ///
     /// - Throws: ``HTTPCommandFailure`` if a file cannot be read.
     func content() throws -> RequestContent {

@@ -18,7 +18,8 @@ enum RequestItem: Equatable, Sendable {
 
     var isFile: Bool { if case .file = self { true } else { false } }
 
-    /// Returns `nil` unless the word has a separator after a name.
+    /// Parses a request item from the command line. Returns `nil` unless the word contains a name followed by a
+    /// separator.
     init?(_ word: String) {
         var name = ""
         var rest = word[...]
@@ -60,7 +61,7 @@ struct RequestWords: Equatable, Sendable {
     /// The words after the URL.
     var items: [String]
 
-    /// Returns `nil` if there is no URL.
+    /// Parses the words of a command line. Returns `nil` if there is no URL.
     init?(_ words: [String]) {
         var words = words[...]
         if words.count > 1, let first = words.first, Self.isMethod(first) {

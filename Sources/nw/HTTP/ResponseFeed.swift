@@ -4,9 +4,9 @@ import CausewayWire
 import FoundationEssentials
 import Synchronization
 
-/// One request's response, as a task reads it.
+/// The response to one request, buffered for a task that reads it.
 final class ResponseFeed: HTTPResponseObserver {
-    /// The number of buffered bytes at which the connection stops reading.
+    /// When this number of bytes is buffered, the connection stops reading.
     private static let limit = 512 << 10
     /// The maximum number of bytes that ``drain()`` reads.
     private static let drainLimit = 256 << 10
@@ -20,7 +20,7 @@ final class ResponseFeed: HTTPResponseObserver {
         var count = 0
         var isPaused = false
         var sentCount = 0
-        /// Called with each piece of content that arrives after ``deliver(to:)`` has passed on the buffered chunks.
+        /// Called with each new piece of content, after ``deliver(to:)`` has passed on the buffered chunks.
         var consumer: (@Sendable (Data) throws -> Void)?
         var consumerError: (any Error)?
         var result: Result<FieldSection, HTTPFailure>?
@@ -42,7 +42,7 @@ final class ResponseFeed: HTTPResponseObserver {
     /// The number of sent content bytes.
     var sentCount: Int { state.withLock { $0.sentCount } }
 
-    /// Whether the request has ended.
+    /// Whether the request has ended, with or without success.
     var hasEnded: Bool { state.withLock { $0.result != nil } }
 
     /// The interim responses so far.
@@ -53,8 +53,8 @@ final class ResponseFeed: HTTPResponseObserver {
 
     func cancel() { state.withLock { $0.handle }?.cancel() }
 
-    /// Ends the request with a failure that the HTTP engine does not report, such as a connection that is not ready in
-    /// time. Has no effect after the response's head has arrived.
+    /// Ends the request with a failure that the HTTP engine itself does not report. One example is a connection that is
+    /// not ready in time. Has no effect after the response's head has arrived.
     func give(up failure: HTTPFailure) {
         update { state in if state.head == nil, state.result == nil { state.result = .failure(failure) } }
         cancel()
@@ -62,7 +62,7 @@ final class ResponseFeed: HTTPResponseObserver {
 
     // MARK: Reading
 
-    /// Waits for the final head.
+    /// Waits for the final response head.
     func head() async throws(HTTPFailure) -> (head: HTTPResponseHead, connection: HTTPConnectionInformation) {
         while true {
             let (head, connection, result) = state.withLock { ($0.head, $0.connection, $0.result) }
@@ -72,10 +72,11 @@ final class ResponseFeed: HTTPResponseObserver {
         }
     }
 
-    /// Passes all content to `consumer`, and returns at the end of the content.
+    /// Passes all content to `consumer`. Returns when the content has ended.
     ///
-    /// The consumer may block the thread that receives the content: the command has no other connection to serve, and
-    /// the server waits meanwhile. Passing the content to a task instead would double a download's processor time.
+    /// The consumer may block the thread that receives the content. This is acceptable: the command has no other
+    /// connection to serve, and the server waits meanwhile. If the content were passed to a task instead, a download
+    /// would take twice the processor time.
     ///
     /// - Throws: ``HTTPFailure``, or the consumer's error.
     func deliver(to consumer: @escaping @Sendable (Data) throws -> Void) async throws {
@@ -144,8 +145,9 @@ final class ResponseFeed: HTTPResponseObserver {
         paused?.setReading(true)
     }
 
-    /// Waits until the state satisfies a condition. Cancellation: cancels the request and sets the state's result.
-    /// Every condition is satisfied as soon as there is a result.
+    /// Suspends until the state satisfies a condition. A result satisfies every condition.
+    ///
+    /// Cancellation: cancels the request and sets the state's result.
     private func wait(until isMet: (borrowing State) -> Bool) async {
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
@@ -157,8 +159,8 @@ final class ResponseFeed: HTTPResponseObserver {
                 if isReady { continuation.resume() }
             }
         } onCancel: {
-            // Set the request's result now. The HTTP engine would report the cancellation too late: only after a
-            // consumer that blocks its thread has returned.
+            // Set the request's result now. The HTTP engine would report the cancellation too late, because a consumer
+            // that blocks its thread would have to return first.
             update { state in state.result = state.result ?? .failure(.cancelled) }
             cancel()
         }
@@ -174,8 +176,8 @@ final class ResponseFeed: HTTPResponseObserver {
 
     // MARK: Events
 
-    /// Called when the connection waits for a network. Ends the request, because the command does not wait for one,
-    /// like other tools.
+    /// Called when the connection waits for a network. Ends the request. Like other tools, the command does not wait
+    /// for a network.
     func waits(_ reason: NWError) { give(up: .cannotConnect(reason)) }
 
     func informed(_ head: HTTPResponseHead) {

@@ -33,7 +33,7 @@ struct TerminalContent: Sendable {
         return printable(rest[..<end])
     }
 
-    /// Returns the text of an unfinished final line.
+    /// Returns the remaining text. Adds a line end if the last line has none.
     mutating func finish() -> PrintableText {
         defer { rest = [] }
         let text = printable(rest[...])
@@ -47,8 +47,8 @@ struct TerminalContent: Sendable {
         isAtLineStart = last == UInt8(ascii: "\n")
         let lines = bytes.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).map { line in
             let line = line.last == UInt8(ascii: "\r") ? line.dropLast() : line
-            // Replace each tab by four spaces, which keep code readable. At a tab, a terminal would move to its next
-            // tab stop.
+            // Replace each tab by four spaces. A terminal would move to its next tab stop, which is often too far for
+            // code to be readable.
             return String(decoding: line, as: UTF8.self).split(separator: "\t", omittingEmptySubsequences: false)
                 .joined(separator: "    ")
         }

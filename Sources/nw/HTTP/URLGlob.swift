@@ -2,13 +2,13 @@ import CausewayTypes
 
 /// A URL with alternatives in braces and ranges in brackets, in curl's notation: `http://host/{a,b}/[001-100].jpg`.
 struct URLGlob: Sendable {
-    /// A URL, and the choice made for each pattern.
+    /// A URL that results from the patterns, and the choice made for each pattern.
     struct Match: Equatable, Sendable {
         var url: String
         var choices: [String]
 
-        /// Replaces `#1`, `#2` ... in a file name with the choices. If there is no choice for a number, its text is not
-        /// changed.
+        /// Replaces `#1`, `#2` and so on in a file name. Each is replaced by the choice with that number. If there is
+        /// no such choice, the text stays unchanged.
         func filled(_ name: String) -> String {
             var result = ""
             var rest = name[...]
@@ -62,7 +62,8 @@ struct URLGlob: Sendable {
         }
     }
 
-    /// All URLs. The rightmost pattern changes first. Call only if ``count`` is at most ``limit``.
+    /// All URLs that the patterns produce. The choice for the rightmost pattern changes first. Read this only if
+    /// ``count`` is at most ``limit``.
     var matches: [Match] {
         parts.reduce([Match(url: "", choices: [])]) { matches, part in
             switch part {
@@ -77,8 +78,8 @@ struct URLGlob: Sendable {
 
     // MARK: Patterns
 
-    /// Returns the choices for the pattern at the beginning of a text, and where the pattern ends; `nil` without a
-    /// pattern.
+    /// Returns the choices of the pattern at the start of the text, and the pattern's end. Returns `nil` if no pattern
+    /// is there.
     private static func pattern(_ text: Substring) -> (choices: [String], end: Substring.Index)? {
         guard let first = text.first, first == "{" || first == "[",
             let close = text.firstIndex(of: first == "{" ? "}" : "]")

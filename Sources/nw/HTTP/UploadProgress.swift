@@ -13,8 +13,8 @@ final class UploadProgress: Sendable {
     private let feed: ResponseFeed
     private let state: Mutex<State>
 
-    /// Shows the progress until ``end()``. Returns `nil` without a terminal, and for content that is neither a file nor
-    /// a form.
+    /// Shows the upload progress until ``end()`` is called. Returns `nil` if there is no terminal, or if the content is
+    /// neither a file nor a form.
     init?(_ feed: ResponseFeed, of content: RequestContent) {
         guard StatusLine.isAvailable, let (name, count) = Self.facts(of: content) else { return nil }
         self.feed = feed
@@ -36,7 +36,7 @@ final class UploadProgress: Sendable {
         }
     }
 
-    /// Leaves the latest progress line on the terminal. The response begins below it.
+    /// Ends the progress display. Its latest line stays on the terminal, and the response begins below it.
     func end() {
         state.withLock { state in
             guard let timer = state.timer.take() else { return }

@@ -69,7 +69,8 @@ struct WriteOut: Sendable {
 
     private static let escapes: [Character: Character] = ["n": "\n", "r": "\r", "t": "\t"]
 
-    /// Reads `{NAME}` or `header{NAME}`; `nil` for other text after a percent sign.
+    /// Parses the text after a percent sign. Returns the variable for `{NAME}` or `header{NAME}`, and `nil` for all
+    /// other text.
     private static func variable(_ text: Substring) throws(InvalidTemplate) -> (Part, Substring)? {
         let isField = text.hasPrefix("header{")
         guard isField || text.hasPrefix("{"), let close = text.firstIndex(of: "}") else { return nil }

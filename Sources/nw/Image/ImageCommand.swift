@@ -26,7 +26,7 @@ struct ImageCommand: Subcommand {
               curl -s https://example.com/a.png | nw image -
             """)
 
-    /// How to show an image.
+    /// The method for showing an image on the terminal.
     enum Style: String, ExpressibleByArgument, CaseIterable {
         case kitty, sixel, blocks, blocks256
 
@@ -85,7 +85,7 @@ struct ImageCommand: Subcommand {
             throw CommandFailure(PrintableText(foreign: "cannot load \(address): \(error.localizedDescription)"))
         }
         if info { return describe(image) }
-        // A small image is not enlarged.
+        // If the image is narrower than the terminal, do not enlarge it.
         let used = min(columns, ImageTerminal.columns(for: kind, pixels: image.bitmap.width))
         try TerminalImage.bytes(image.bitmap, as: kind, columns: max(used, 1)).withUnsafeBytes { bytes in
             try OpenFile.standardOutput.writeAll(bytes)

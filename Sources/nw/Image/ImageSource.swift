@@ -6,12 +6,12 @@ import CausewayURLLoading
 import Foundation
 import Synchronization
 
-/// The user's image: on a server, in a file, or on standard input.
+/// The source of the image that the user names: a server, a file, or standard input.
 struct ImageSource {
     let address: String
     let isQuiet: Bool
 
-    /// Decodes in another process, which runs this same program, so that no second executable file is needed.
+    /// Decodes images in another process, which runs the same executable. So no second executable file is needed.
     private static var decoder: ImageDecoderProcesses {
         var options = ImageDecoderProcesses.Options()
         options.executable = ProcessInfo.processInfo.environment["CAUSEWAY_IMAGE_DECODER"] ?? "/proc/self/exe"

@@ -1,11 +1,12 @@
 import CausewayImageFormats
 import CausewaySystem
 
-/// The terminal size, for images.
+/// Computes the size of images on the terminal.
 enum ImageTerminal {
     /// The size of a character in pixels, if the terminal does not report it.
     private static let standardCell = PixelSize(width: 8, height: 16)
-    /// The maximum height of an image in pixels. A long and narrow image that would be higher is made smaller.
+    /// The maximum height of a displayed image in pixels. A long and narrow image is made smaller, so that it does not
+    /// exceed this height.
     private static let maximumHeight = 4_096
 
     private static let size: winsize = {

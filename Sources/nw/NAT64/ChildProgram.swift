@@ -1,14 +1,17 @@
 import Causeway
 import CausewaySystem
 
-/// A program started by this command. Unlike with Foundation's `Process`, the program stays in the tool's process
-/// group, so that it can read the terminal and gets the terminal's signals.
+/// A program that this command has started. It stays in the tool's process group, unlike a program that Foundation's
+/// `Process` starts. So it can read the terminal, and it gets the terminal's signals.
 struct ChildProgram: Sendable {
     private let process: pid_t
 
+    /// Starts a child program.
+    ///
     /// - Parameters:
-    ///   - output: The file descriptor for standard output and standard error; `nil` for the tool's own.
-    ///   - readsInput: Whether the program reads the tool's standard input.
+    ///   - output: The file descriptor for the child's standard output and standard error. `nil` if the child uses the
+    ///     same output as this tool.
+    ///   - readsInput: Whether the child reads from this tool's standard input.
     /// - Throws: `.posix` with the error code from `posix_spawn(3)`, such as `.ENOENT`.
     init(_ path: String, _ arguments: [String], output: Int32? = nil, readsInput: Bool = false)
         throws(NWError)
@@ -41,8 +44,9 @@ struct ChildProgram: Sendable {
         self.process = process
     }
 
-    /// Waits until the program ends, and blocks the calling thread meanwhile. Returns the exit code, or 128 plus the
-    /// signal number if a signal ended the program.
+    /// Waits until the program ends. Blocks the calling thread.
+    ///
+    /// Returns the exit code. If a signal ended the program, returns 128 plus the signal number.
     func wait() -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}

@@ -72,7 +72,8 @@ struct NAT64Command: Subcommand {
     var program: [String] = []
 
     func validate() throws {
-        // The parser passes all words after its known options to the program, even `--help`.
+        // The parser passes all words after its known options to the program, even `--help`. Handle the options of `nw`
+        // among these words here.
         switch program.first {
         case "-h", "--help": throw CleanExit.helpRequest(self)
         case "--version": throw CleanExit.message("nw \(NW.version)")
@@ -114,8 +115,8 @@ struct NAT64Command: Subcommand {
         }
     }
 
-    /// Makes the network, runs the program or waits for the interrupt, and removes the network. Blocks the calling
-    /// thread.
+    /// Makes the network, and then runs the program or waits for the interrupt. Removes the network at the end. Blocks
+    /// the calling thread.
     private func work(_ running: RunningProgram) throws -> Int32 {
         let network = try NAT64Network(
             name ?? "nw-nat64-\(getpid())", address, upstream: share ? try Self.nameServers() : [])
@@ -154,7 +155,7 @@ struct NAT64Command: Subcommand {
     }
 }
 
-/// The program that runs in the network. If there is no program, the command waits for an interrupt instead.
+/// The program that runs in the simulated network. If no program was given, the command runs until it is interrupted.
 private final class RunningProgram: Sendable {
     private struct State {
         var child: ChildProgram?
@@ -172,7 +173,7 @@ private final class RunningProgram: Sendable {
         if isStopped { child.end() }
     }
 
-    /// Ends the program, or the wait for the interrupt.
+    /// Ends the child program. If there is none, ends the wait for the interrupt.
     func stop() {
         let child = state.withLock { state in
             state.isStopped = true

@@ -2,11 +2,13 @@ import Causeway
 import CausewaySystem
 import FoundationEssentials
 
-/// A network without IPv4 in a namespace. Its router has a translator (NAT64, RFC 6146) and a name server that makes
-/// IPv6 addresses from IPv4 addresses (DNS64, RFC 6147). All methods block the calling thread.
+/// A network without IPv4, in a network namespace. All methods block the calling thread.
 ///
-/// The router is another namespace, connected to this host. It answers ARP for the translator's addresses, so that this
-/// host needs no route to them.
+/// The router of this network has a NAT64 translator (RFC 6146) and a DNS64 name server (RFC 6147). The name server
+/// converts IPv4 addresses to IPv6 addresses.
+///
+/// The router runs in a second namespace that is connected to this host. It answers ARP requests for the translator's
+/// addresses, so this host needs no route to them.
 final class NAT64Network {
     static let prefix = "2001:db8:64::"
     static let nameServer = "2001:db8:64:1::1"
@@ -16,7 +18,7 @@ final class NAT64Network {
     private static let (router, translator, pool) = ("198.18.64.2", "198.18.64.129", "198.18.64.128/25")
     static let hostName = "host.test"
 
-    /// The client's namespace.
+    /// The name of the client's network namespace.
     let name: String
     private let addresses: [NAT64Address]
     /// The DNS servers for names that are not in `addresses`; empty if the network has no route to other networks.
@@ -27,7 +29,7 @@ final class NAT64Network {
     private var undo: [[String]] = []
 
     private var routerName: String { "\(name)-router" }
-    /// The router's link on this host. Link names have at most 15 bytes.
+    /// The name of this host's network interface to the router. Interface names have at most 15 bytes.
     private var link: String { "n64-\(getpid())" }
     private var settings: String { "/etc/netns/\(name)" }
 
@@ -40,7 +42,7 @@ final class NAT64Network {
         folder = try DirectoryEntries.makeTemporaryDirectory(named: "nw-nat64")
     }
 
-    /// Makes the network. After a failure, call ``remove()``.
+    /// Creates the NAT64 network. If this fails, call ``remove()``.
     func make() throws {
         guard !DirectoryEntries.exists("/run/netns/\(name)"), !DirectoryEntries.exists(settings) else {
             throw CommandFailure(
@@ -61,7 +63,7 @@ final class NAT64Network {
             ["ip", "-n", client, "link", "set", "lo", "up"], ["ip", "-n", router, "link", "set", "lo", "up"],
             ["ip", "-n", client, "link", "add", "eth0", "type", "veth", "peer", "name", "inner", "netns", router],
             ["ip", "link", "add", link, "type", "veth", "peer", "name", "outer", "netns", router],
-            // The client has no IPv4, not even on its loopback.
+            // The client has no IPv4 address, not even on its loopback interface.
             ["ip", "-n", client, "address", "flush", "dev", "lo", "scope", "host"],
             ["ip", "-n", client, "address", "add", "::1/128", "dev", "lo"],
             ["ip", "-n", client, "address", "add", "\(Self.client)/64", "dev", "eth0", "nodad"],
@@ -130,7 +132,7 @@ final class NAT64Network {
         try serve([try Self.path("unbound"), "-d", "-c", "\(folder)/unbound.conf"])
     }
 
-    /// Writes a zone, and returns its configuration entry.
+    /// Writes a DNS zone file, and returns the configuration entry for the zone.
     private func zone(_ name: String, _ records: [String]) throws -> String {
         let file = "\(folder)/\(name).zone"
         let head =

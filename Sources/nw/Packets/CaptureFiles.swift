@@ -75,9 +75,10 @@ final class CaptureFiles: Sendable {
         do { return try OpenFile(creating: name) } catch { throw CommandFailure("create \(name) failed", error) }
     }
 
-    /// Returns a file's name. The first file has the given name; later files append a number. With limits on size and
-    /// file count, every name has a number with a fixed count of digits. With a time limit, fields such as `%H` are
-    /// replaced with the current time.
+    /// Returns the name of a capture file. The first file has the given name. Later files have a number after it.
+    ///
+    /// With limits on size and file count, all numbers have the same count of digits. With a time limit, fields such as
+    /// `%H` are replaced with the current time.
     private static func name(_ path: String, _ rotation: CaptureRotation, _ number: Int) -> String {
         if rotation.seconds != nil, path.contains("%") {
             var now = time(nil)
@@ -135,8 +136,8 @@ final class CaptureFiles: Sendable {
         hasFailed.store(true, ordering: .relaxed)
     }
 
-    /// Writes a batch. If the write fails, the file is truncated to its final complete packet, so that every program
-    /// can read the file.
+    /// Writes a batch of packets. If the write fails, truncates the file after its last complete packet, so that every
+    /// program can read the file.
     private func write(_ bytes: [UInt8], packets: Int) {
         guard !isFull else { return }
         guard !hasFailed.load(ordering: .relaxed) else {
@@ -166,7 +167,7 @@ final class CaptureFiles: Sendable {
             if rotation.byteCount == nil, let count = rotation.fileCount, state.number >= count {
                 return hasEnded.store(true, ordering: .relaxed)
             }
-            // Remove only a file that this capture has created: `names` contains no others.
+            // Remove only files that this capture has created. `names` contains no other files.
             if let count = rotation.fileCount, state.names.count >= count { unlink(state.names.removeFirst()) }
             var name = Self.name(path, rotation, state.number)
             if state.names.contains(name) { name += ".\(state.number)" }

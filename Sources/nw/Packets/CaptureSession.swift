@@ -40,8 +40,8 @@ final class CaptureSession {
         try end.get()
     }
 
-    /// How long to wait for packets that the kernel still collects into a batch, in milliseconds. On an idle host the
-    /// kernel delivers a batch after at most 10 ms.
+    /// How long to wait for captured packets that the kernel has not delivered yet, in milliseconds. On an idle host,
+    /// the kernel delivers them after at most 10 ms.
     private static let handoverMilliseconds: CInt = 60
     private static let longestDrain = Duration.milliseconds(500)
 
@@ -49,7 +49,8 @@ final class CaptureSession {
         var goesOn = true
         while goesOn, !stop.isSet, !shown.isFull { goesOn = try take(waitingMilliseconds: 100, before: nil) }
         guard goesOn, !shown.isFull else { return }
-        // Packets that arrived before the interrupt belong to the capture, even if the kernel has not delivered them yet.
+        // The kernel may still hold packets that arrived before the interrupt. They belong to the capture too, so read
+        // them.
         let (end, deadline) = (time(nil), ContinuousClock.now + Self.longestDrain)
         var known = -1
         while goesOn, known != shown.count, ContinuousClock.now < deadline, !shown.isFull {
@@ -58,7 +59,7 @@ final class CaptureSession {
         }
     }
 
-    /// Reads the available packets. Returns whether the capture continues.
+    /// Reads the packets that have arrived. Returns `true` if the capture continues.
     private func take(waitingMilliseconds: CInt, before end: Int64?) throws -> Bool {
         let count = command.output.count ?? .max
         do {

@@ -2,7 +2,8 @@ import ArgumentParser
 import CausewayPackets
 import CausewayTypes
 
-/// A 16-bit header field: a decimal number, or a hexadecimal one after `0x`.
+/// A 16-bit header field in the command's arguments. The user writes a decimal number, or `0x` and a hexadecimal
+/// number.
 struct HeaderNumber: ExpressibleByArgument, Equatable, Sendable {
     let value: UInt16
 
@@ -72,7 +73,7 @@ struct PacketHeaderOptions: ParsableArguments {
         }
     }
 
-    /// The first of the given options that exists only in IPv4.
+    /// The first given option that exists only in IPv4; `nil` if there is none.
     var optionOfIPv4: String? {
         let given = [
             (dontFragment, "--dont-fragment"), (moreFragments, "--more-fragments"),

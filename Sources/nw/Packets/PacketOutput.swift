@@ -82,7 +82,7 @@ struct PacketOutput: ~Copyable {
     }
 
     private var form: Form
-    /// The destination for text, and for a capture on standard output.
+    /// The file for text output. A capture that is written to standard output also uses it.
     private let file: OpenFile
     /// The capture files. Their own thread writes them, so that a slow disk does not delay reading the kernel's ring
     /// buffer.
@@ -117,9 +117,10 @@ struct PacketOutput: ~Copyable {
     /// Packets not stored because the disk was too slow.
     var droppedCount: Int { files?.droppedCount ?? 0 }
 
-    /// Writes the header of a live capture before its first packet arrives, so that a program that reads the capture
-    /// knows the link type. If the capture has several files, each header is written with the file's first packet
-    /// instead.
+    /// Writes the header of a live capture before its first packet arrives. A program that reads the capture then knows
+    /// the link type at once.
+    ///
+    /// If the capture has several files, each header is written with the file's first packet instead.
     mutating func begin(_ linkType: LinkType) throws {
         guard !current.rotation.isOn else { return }
         switch form {
@@ -164,7 +165,8 @@ struct PacketOutput: ~Copyable {
         if buffer.count >= 65_536 { try flush() }
     }
 
-    /// Ends the output after a packet whose link type differs from the file's link type. Returns the error to throw.
+    /// Ends the output, because a packet has another link type than the file. Returns the error to throw.
+    ///
     /// The packets before this one are stored.
     private mutating func other(_ link: LinkType, than before: LinkType) throws -> CommandFailure {
         buffered -= 1
@@ -179,7 +181,7 @@ struct PacketOutput: ~Copyable {
     /// Starts the next file if the current file has reached its time or size limit.
     private mutating func rotate() throws {
         guard current.isOver(with: buffer.count), let files else { return }
-        // Do not count the packet that is being added, because it belongs to the next file.
+        // The packet that is being added belongs to the next file. So do not count it for the current file.
         buffered -= 1
         try flush()
         buffered = 1

@@ -31,13 +31,14 @@ extension PacketCommand {
         guard send else { return nil }
         let over = kind == .arp ? interface : nil
         let source = SourceAddress.toward([SocketAddress(destination, port: 0)], over: over)[0]?.address
-        // An ARP request needs no sender address: without one it is a probe (RFC 5227 §2.1.1), and hosts answer probes
-        // too.
+        // An ARP request needs no sender address. A request without one is a probe (RFC 5227 §2.1.1), and hosts answer
+        // probes too.
         guard source == nil, kind != .arp else { return source }
         throw CommandFailure("no route to \(destination): set the source address with --source")
     }
 
-    /// Returns the source MAC address: from the options, or else the interface's own address if the packet is sent, so that replies arrive.
+    /// Returns the source MAC address of the packet. The address comes from the options if they contain one. Otherwise,
+    /// if the packet is sent, it is the interface's own address, so that replies arrive.
     func senderHardware() throws -> MACAddress {
         if let sourceMac {
             guard let address = MACAddress(sourceMac) else {

@@ -66,9 +66,9 @@ final class PingSession {
                 if tally.sent == command.count { deadline = now + .seconds(command.wait) }
             }
             let until = deadline ?? next
-            // Wait for short times, so that the loop detects an interrupt soon. In the last millisecond before a request, poll without
-            // sleeping, because an idle processor's wake-up time would be measured as network time. At intervals below 10 ms, the loop
-            // polls nearly always.
+            // Wait only for short times, so that the loop detects an interrupt soon. In the last millisecond before a
+            // request, poll without sleeping. Otherwise an idle processor's wake-up time would be measured as network
+            // time. At intervals below 10 ms, the loop polls nearly always.
             let rest = Int((until - clock.now) / .milliseconds(1))
             let pause = rest < (command.interval < 0.01 ? 5 : 1) ? 0 : min(100, rest)
             if PacketSockets.wait(socket.rawValue, milliseconds: CInt(pause)) {
@@ -112,12 +112,13 @@ final class PingSession {
                 }
             } catch { return }
             guard let datagram else { return }
-            // Use the kernel's arrival time, because this thread may wake up later.
+            // Use the kernel's arrival time, because this thread may wake up some time after the arrival.
             take(datagram, clock.now - (datagram.age ?? .zero))
         }
     }
 
-    /// Parses a datagram. IPv4 raw sockets deliver the IP header too; a packet from the error queue starts with our ICMP header.
+    /// Finds the ICMP header in a datagram. With an IPv4 raw socket, the datagram begins with the IP header. A packet
+    /// from the error queue begins with the ICMP header that this program has sent.
     private func message(_ datagram: PacketArrival) -> (header: ICMPHeader, hops: Int?)? {
         let content = Array(buffer.prefix(min(datagram.byteCount, 64)))
         let bytes = ByteView(content.span)

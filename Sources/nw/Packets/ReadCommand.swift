@@ -35,7 +35,7 @@ struct ReadCommand: Subcommand {
 
     init() {}
 
-    /// Creates the command that `nw capture -r` runs.
+    /// Creates this command for the arguments of `nw capture -r`, which runs it.
     init(file: String, filter: [String], output: PacketOutputOptions) {
         self.output = output
         input = file
@@ -55,7 +55,7 @@ struct ReadCommand: Subcommand {
         var reader = CaptureFileReader()
         var shown = try PacketOutput(output, isLive: false)
         var filters = PacketFilters(filter.joined(separator: " "))
-        // Read the file instead of mapping it: reading is faster for files of usual sizes and works for pipes.
+        // Read the file and do not map it. Reading is faster for files of usual sizes, and also works for pipes.
         let portion = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 * 1024, alignment: 16)
         defer { portion.deallocate() }
         var isAtEnd = false
@@ -80,12 +80,12 @@ struct ReadCommand: Subcommand {
         try shown.finish(reader.linkType)
     }
 
-    /// Shows the available packets. Returns whether to stop, because the maximum number of packets is shown or the
-    /// output is full.
+    /// Shows the available packets. Returns whether to stop. The command stops when the maximum number of packets is
+    /// shown, or when the output is full.
     private func take(
         _ reader: inout CaptureFileReader, _ filters: inout PacketFilters, _ shown: inout PacketOutput
     ) throws -> Bool {
-        // Read the option once, because each access to an option parses it again.
+        // Read the option only once, before the loop. Each access to an option parses the option again.
         let maximum = output.count ?? .max
         while let packet = try reader.next() {
             let bytes = reader.bytes

@@ -18,7 +18,8 @@ final class TraceSession {
     private var hasSent = false
     /// The errno of the first probe for which this host had no route.
     private var unsent: CInt?
-    /// The number of the final hop, which is the target or a router that does not forward the probes.
+    /// The hop number at which the route ends; `nil` if it is not known yet. The end is the target, or a router that
+    /// does not forward the probes.
     private var end: Int?
 
     init(_ command: TraceCommand, _ target: HostAddress) throws {
@@ -47,8 +48,8 @@ final class TraceSession {
                 if let unsent, !hasSent {
                     throw CommandFailure("cannot send to \(target.text): \(String(cString: strerror(unsent)))")
                 }
-                // Read the answers that have arrived. A near target has answered by now, so that no probe is sent
-                // beyond it.
+                // Read the answers that have arrived so far. If the target is near, it has already answered. No further
+                // probe is then sent beyond the target.
                 if round == 0 { wire.collect(milliseconds: 0) { take($0) } }
             }
             // Pause between rounds, because routers limit their rate of ICMP errors.
@@ -63,7 +64,7 @@ final class TraceSession {
     private var isWaiting: Bool { probes.values.contains { $0.answer == nil && $0.hop <= end ?? command.maximum } }
     private var lastAnswered: Int { max(1, probes.values.filter { $0.answer != nil }.map(\.hop).max() ?? 1) }
 
-    /// Error numbers meaning that the kernel has no route.
+    /// The error numbers by which the kernel reports that it has no route.
     private static let withoutRoute: Set<CInt> = [ENETUNREACH, EHOSTUNREACH, EADDRNOTAVAIL, ENETDOWN, EAFNOSUPPORT]
 
     private func send(_ probe: TraceProbe) {
@@ -72,7 +73,7 @@ final class TraceSession {
             hasSent = true
             return
         }
-        // A packet that exceeds the MTU of this host's interface ends the trace at the first hop.
+        // If a packet exceeds the MTU of this host's own interface, the trace ends at the first hop.
         guard failure == EMSGSIZE else {
             if Self.withoutRoute.contains(failure) { unsent = unsent ?? failure }
             return
@@ -95,7 +96,8 @@ final class TraceSession {
         let milliseconds = max(.zero, arrived - probe.left) / .microseconds(1) / 1000
         var note = ""
         if answer.error == nil || !isExpired(answer) {
-            // The answer came from the target, or from a router that does not forward the probes.
+            // This hop is the last one. The answer came from the target, or from a router that does not forward the
+            // probes.
             end = min(end ?? probe.hop, probe.hop)
             note = answer.error.map(self.note) ?? ""
         }
@@ -108,8 +110,8 @@ final class TraceSession {
     /// Returns the text that traceroute prints after an answer with this error, such as ` !H`.
     private func note(_ error: TraceAnswer.Report) -> String {
         switch (target.isIPv6, error.type, error.code) {
-        // The target normally answers a UDP datagram with Port Unreachable. As the answer to an echo request or a
-        // connection attempt, Port Unreachable comes from a packet filter.
+        // A target answers a UDP probe with Port Unreachable. If it answers an echo request or a connection attempt,
+        // this error comes from a packet filter.
         case (false, 3, 3), (true, 1, 4): command.icmp || command.tcp ? " !p" : ""
         case (false, 3, 0), (true, 1, 0): " !N"
         case (false, 3, 1), (true, 1, 3): " !H"
@@ -125,8 +127,8 @@ final class TraceSession {
             probes[TraceProbe(hop: hop, round: round)]?.answer
         }
         let known = answers.compactMap { $0 }
-        // If only some of the probes with this hop limit were answered, the router limits its answer rate: the missing
-        // answers do not mean that packets were lost.
+        // A router that answers only some of the probes with this hop limit probably limits its answer rate. So the
+        // missing answers do not show that packets were lost.
         let isLimited = !known.isEmpty && known.count < answers.count
         if command.json {
             let list = known.map {

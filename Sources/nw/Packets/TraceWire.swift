@@ -42,13 +42,14 @@ struct TraceAnswer {
 
 /// Sends a trace's packets and receives the answers. Confined to one thread.
 protocol TraceWire: AnyObject {
-    /// Sends a packet. Returns the errno if sending failed.
+    /// Sends a probe's packet. Returns the error number if sending failed; otherwise `nil`.
     func send(_ probe: TraceProbe) -> CInt?
-    /// Waits for answers for at most the given time, and calls `body` with each one.
+    /// Waits for answers, for at most the given time. Calls `body` with each answer.
     func collect(milliseconds: CInt, _ body: (TraceAnswer) -> Void)
 }
 
-/// Sends UDP datagrams to unused ports; the port identifies the probe. Needs no privilege.
+/// Sends probes as UDP datagrams to ports that are not in use. The port number identifies the probe. Needs no
+/// privilege.
 final class TraceByDatagram: TraceWire {
     private let command: TraceCommand
     private let target: HostAddress
@@ -118,7 +119,8 @@ final class TraceByEcho: TraceWire {
         guard PacketSockets.wait(socket.rawValue, milliseconds: milliseconds) else { return }
         while let arrival = TraceSending.receive(socket.rawValue, &buffer) {
             let head = Array(buffer.prefix(min(arrival.byteCount, 128)))
-            // IPv4 raw sockets deliver the IP header too; a packet from the error queue starts with our ICMP header.
+            // A packet from an IPv4 raw socket begins with the IP header, and the ICMP header follows. A packet from
+            // the error queue begins with the ICMP header of the sent probe.
             let offset = isRaw && !target.isIPv6 && arrival.error == 0 ? Int((head.first ?? 0) & 15) * 4 : 0
             guard let header = try? ICMPHeader(ByteView(head.span), at: offset), header.sequence > 0,
                 !isRaw || header.identifier == identifier,
@@ -174,7 +176,7 @@ final class TraceByConnection: TraceWire {
             }), arrival.error != 0, arrival.icmpType != 0 {
                 body(TraceAnswer(entry.probe, arrival))
             } else {
-                // The connection was established or refused: in both cases the target itself answered.
+                // The target has accepted or refused the connection. In both cases, the target itself has answered.
                 let error = Socket.takeError(socket)
                 if error == 0 || error == ECONNREFUSED { body(TraceAnswer(entry.probe, from: target.socketAddress)) }
             }
@@ -183,12 +185,12 @@ final class TraceByConnection: TraceWire {
     }
 }
 
-/// Functions shared by all trace methods.
+/// Functions that all trace methods share.
 enum TraceSending {
-    /// Returns a payload for a packet of the size that the command requests. This size includes 28 bytes of headers, or
-    /// 48 bytes for IPv6.
+    /// Returns a packet's payload. The command specifies the size of the whole packet, which includes 28 bytes of
+    /// headers, or 48 bytes for IPv6.
     ///
-    /// Also sets the Don't Fragment bit on the socket, if the command's options require it.
+    /// If the command's options require it, also sets the Don't Fragment bit on the socket.
     static func content(
         _ command: TraceCommand, _ target: HostAddress, over socket: CInt
     ) throws(SystemError) -> [UInt8] {
@@ -202,7 +204,8 @@ enum TraceSending {
     /// Sends a packet. Returns the errno if sending failed.
     static func send(_ bytes: [UInt8], to address: SocketAddress, over socket: CInt) -> CInt? {
         var last: CInt = 0
-        // Try again after an error: a pending ICMP error makes one call fail, and this call clears the error.
+        // Try again after an error. A pending ICMP error makes one send call fail, and the failed call clears the
+        // error.
         for _ in 0..<3 {
             do {
                 _ = try bytes.withUnsafeBytes { bytes throws(SystemError) in

@@ -2,7 +2,7 @@ import Causeway
 import CausewaySystem
 import CausewayTypes
 
-/// A path as a JSON object or as text.
+/// A network path that can be printed as JSON or as text.
 struct PathReport: Encodable {
     private let path: NWPath
 
@@ -63,7 +63,7 @@ struct PathReport: Encodable {
 struct PathEvent: Encodable {
     /// Milliseconds since the command started.
     var time: Int
-    /// The event kind: `path`, `state`, `viable` or `better`.
+    /// The kind of the event: `path`, `state`, `viable` or `better`.
     var event: String
     var value: String?
     var path: PathReport?
@@ -73,7 +73,7 @@ struct PathEvent: Encodable {
     }
 }
 
-/// Prints each event with its time.
+/// Prints each path event together with its time.
 struct PathEventLine: Sendable {
     let isJSON: Bool
     private let start = ContinuousClock.now

@@ -62,7 +62,7 @@ struct StatusCommand: Subcommand {
             guard watch else { return }
             try await untilInterrupted {
                 var isFirst = true
-                // The monitor only reports that something changed; the paths are looked up again.
+                // The monitor only reports that something changed, so look up the paths again.
                 for await _ in NWPathMonitor() {
                     if !isFirst { try await show() }
                     isFirst = false
@@ -147,7 +147,8 @@ struct StatusCommand: Subcommand {
         }
         connection.start(queue: DispatchQueue(label: "nw.status", target: .global()))
         defer { connection.cancel() }
-        // Without a pending receive the connection would not notice that the peer closed it.
+        // Keep a receive call pending. Without it, the connection would not notice that the peer has closed the
+        // connection.
         receive(on: connection)
         for await _ in ends {}
     }

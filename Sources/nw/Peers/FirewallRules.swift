@@ -2,13 +2,14 @@ import Foundation
 
 /// The firewall rules visible to this user.
 enum FirewallRules {
-    /// The nftables and iptables rules, one text for each program that printed any.
+    /// Returns the nftables and iptables rules. The array has one text for each program that printed rules.
     static func visible() -> [String] {
         [("nft", ["list", "ruleset"]), ("iptables-save", []), ("ip6tables-save", [])]
             .compactMap { Tool.output($0.0, $0.1) }.filter { !$0.isEmpty }
     }
 
-    /// Rules that drop or reject packets to a UDP port, unless an earlier rule in the same text accepts them.
+    /// Returns the firewall rules that drop or reject packets to a UDP port. Rules that come after an accepting rule
+    /// for such packets do not count.
     static func dropping(_ port: UInt16, in rules: String) -> [String] {
         var isAccepted = false
         var found: [String] = []

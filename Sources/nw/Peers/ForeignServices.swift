@@ -1,7 +1,9 @@
 import Causeway
 
-/// Finds services of the checked type that do not use the peer protocol, for example services of Apple's Multipeer
-/// Connectivity. Peers cannot connect to them, so users may wonder why their names appear.
+/// Finds services that have the checked service type but use another protocol, for example Apple's Multipeer
+/// Connectivity.
+///
+/// Peers cannot connect to these services, so users may wonder why their names appear.
 final class ForeignServices: Sendable {
     /// Maximum number of printed names.
     private static let limit = 5
@@ -25,7 +27,8 @@ final class ForeignServices: Sendable {
             })
     }
 
-    /// Whether a record lacks the peer protocol's version.
+    /// Whether a TXT record lacks the version entry of the peer protocol, so that the service belongs to another
+    /// program.
     static func isForeign(_ record: [String: String]) -> Bool { record["_cw"] == nil }
 
     static func step(names: [String]) -> PeersDoctor.Step? {

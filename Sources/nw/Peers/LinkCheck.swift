@@ -11,7 +11,7 @@ struct LinkCheck: Sendable {
     let service: String
     let limit: Duration
 
-    /// The other peers of the checked service, and the results of the checks.
+    /// The results of the checks, and the names of other peers with the checked service.
     struct Findings: Sendable {
         var others: [String] = []
         var steps: [PeersDoctor.Step] = []
@@ -47,8 +47,8 @@ struct LinkCheck: Sendable {
         return findings
     }
 
-    /// Browses for the peer that `nw peers doctor` itself advertises as a test. Ends one second after this peer was
-    /// found, or at the time limit. Returns whether this peer was found.
+    /// Browses for the test peer that `nw peers doctor` itself advertises. Ends one second after it has found this
+    /// peer, or at the time limit. Returns whether the peer was found.
     private func find(
         _ own: PeerIdentity, _ session: PeerSession, _ listing: PeerSession, _ findings: inout Findings
     ) async -> Bool {
@@ -57,7 +57,7 @@ struct LinkCheck: Sendable {
             Task { for try await case .found(let peer, _) in session.events { list.add(peer) } }
         }
         let end = ContinuousClock.now + limit
-        // Other peers that are present answer within a second.
+        // Wait one second longer, because other peers that are present answer within a second.
         var settled = end
         while ContinuousClock.now < min(end, settled) {
             if settled == end, found.all.contains(own) { settled = min(end, ContinuousClock.now + .seconds(1)) }

@@ -13,9 +13,10 @@ struct PairCommand: Sendable {
         var key: String?
     }
 
-    /// A key in the discovery info, and the context of invitations. It identifies peers that compare codes.
+    /// The text that identifies peers that compare codes. It is a key in their discovery info. It is also the context
+    /// of their invitations.
     private static let mark = "pair"
-    /// Time for a session to send its remaining bytes before the process ends.
+    /// How long the process waits before it ends, so that a session can send its remaining bytes.
     private static let goodbye = Duration.milliseconds(300)
 
     let service: String
@@ -131,7 +132,7 @@ struct PairCommand: Sendable {
         }
     }
 
-    /// Prints the reason if a peer was refused. Throws if a peer's key could not be stored.
+    /// Prints the reason if this side refused a peer. Throws if a peer's key could not be stored.
     private func report(_ event: CausewayPeers.PeerEvent) throws {
         switch event {
         case .refused(let peer, let failure): printError("nw: peers: \(peer.name) was refused: \(failure.message)")

@@ -4,7 +4,7 @@ import CausewayTypes
 import CausewayWire
 import Foundation
 
-/// Peer and service names in arguments.
+/// Reads peer names and service names from command-line arguments.
 enum PeerNames {
     /// The host name, at most 63 bytes.
     static var host: String {
@@ -27,7 +27,8 @@ enum PeerNames {
         Hexadecimal.text(peer.fingerprint.prefix(byteCount))
     }
 
-    /// Whether a word identifies a peer: its name, or at least 8 digits of its key.
+    /// Returns whether a word from the command line identifies a peer. The word is the peer's name, or the first digits
+    /// of its key, at least 8.
     static func matches(_ word: String, _ peer: PeerIdentity) -> Bool {
         peer.name == word || word.utf8.count >= 8 && key(peer, byteCount: 16).hasPrefix(word.lowercased())
     }

@@ -4,7 +4,8 @@ import CausewaySystem
 import CausewayTypes
 import Foundation
 
-/// `nw peers`: lists a service's peers on the local network, connects and pairs them, and explains why peers do not find each other.
+/// `nw peers`: lists the peers of a service on the local network, and connects and pairs them. Also explains why peers
+/// do not find each other.
 struct PeersCommand: Subcommand {
     static let outline = CommandConfiguration(
         commandName: "peers",

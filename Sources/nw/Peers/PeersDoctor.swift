@@ -16,9 +16,9 @@ struct PeersDoctor: Sendable {
         /// The check's name.
         var check: String
         var outcome: Outcome
-        /// The finding.
+        /// What the check found.
         var what: String
-        /// The advice.
+        /// Advice on how to fix the problem.
         var remedy: String?
 
         static func fault(_ check: String, _ what: String, _ remedy: String) -> Step {
@@ -94,7 +94,8 @@ struct PeersDoctor: Sendable {
         return steps
     }
 
-    /// Checks that the clock is roughly right, because pairing texts expire. Dates in peer certificates do not matter.
+    /// Checks that the year on this host's clock is plausible, because pairing texts expire. The dates in peer
+    /// certificates are not checked, so they do not depend on the clock.
     func clock(_ now: Date) -> Step {
         let year = Calendar(identifier: .gregorian).component(.year, from: now)
         guard (2_025...2_100).contains(year) else {
@@ -143,9 +144,10 @@ struct PeersDoctor: Sendable {
     }
 }
 
-/// The access modes of this user's key files.
+/// The file permissions of this user's key files.
 enum LocalKeys {
-    /// Checks that no other user can read the key files, and that this user can write their directory.
+    /// Checks the permissions of this user's key files. Other users must not be able to read the files. This user must
+    /// be able to write to their directory.
     ///
     /// - Throws: ``PeerFailure`` with code `file` and advice.
     static func check(_ directory: String? = PeerPinStore.keyDirectory) throws(PeerFailure) {

@@ -12,7 +12,7 @@ enum PeersTask: Equatable, Sendable {
     /// The service type under which `nw peers doctor` advertises its test peer. Programs with other types do not
     /// discover this peer.
     static let doctorType = "nw-doctor"
-    /// Words that need a service type after them.
+    /// Command words that must be followed by a service type.
     private static let needingType: Set<String> = ["pick", "pair", "pins", "forget"]
 
     /// - Throws: `ValidationError`.
@@ -40,7 +40,7 @@ enum PeersTask: Equatable, Sendable {
         }
     }
 
-    /// The options accepted by the task.
+    /// The command-line options that this task accepts.
     var options: Set<String> {
         switch self {
         case .list: ["json", "time"]

@@ -42,8 +42,10 @@ struct PinsListing: Sendable {
         }
     }
 
-    /// - Throws: ``CommandFailure`` unless `word` is `all`, or the name or key of exactly one recorded peer. Also if
-    ///   the recorded keys cannot be read or changed.
+    /// Removes the recorded keys that `word` selects.
+    ///
+    /// - Throws: ``CommandFailure`` unless `word` is `all`, or the name or key of exactly one recorded peer. Also
+    ///   thrown if the recorded keys cannot be read or changed.
     func forget(_ word: String) throws {
         do {
             if word == "all" { return try store.forgetAll() }

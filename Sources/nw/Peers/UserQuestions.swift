@@ -4,10 +4,10 @@ import Synchronization
 final class UserQuestions: Sendable {
     private let last = Mutex<Task<Bool, Never>?>(nil)
 
-    /// Runs `question` after all earlier questions, and returns its answer.
+    /// Runs `question` when all earlier questions have ended. Returns its answer.
     ///
-    /// Cancellation: if `question` still waits for earlier questions, it does not run, and the answer is `false`. If it
-    /// is running, its task is cancelled, and it must end soon.
+    /// Cancellation: if `question` still waits for earlier questions, it does not run, and the answer is `false`. If
+    /// `question` is running, its task is cancelled, and it must end soon.
     func ask(_ question: @escaping @Sendable () async -> Bool) async -> Bool {
         let task = last.withLock { last in
             let earlier = last

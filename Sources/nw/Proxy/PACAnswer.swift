@@ -2,7 +2,7 @@ import Causeway
 import CausewayTypes
 import FoundationEssentials
 
-/// A proxy script's result (PAC), as the JSON object of `nw proxy`.
+/// The result of a proxy script (PAC), as `nw proxy` prints it in JSON.
 struct PACAnswer: Encodable {
     /// The URL passed to the script.
     var url: String
@@ -10,7 +10,7 @@ struct PACAnswer: Encodable {
     var result: String?
     /// The proxies in order of preference: a proxy's URL, or `direct`.
     var ways: [String]
-    /// Result entries that cannot be used.
+    /// The entries of the script's result that are not usable as proxies.
     var unusable: [String]
     var failure: String?
     var alerts: [String]
@@ -39,7 +39,8 @@ struct PACAnswer: Encodable {
         evaluationMilliseconds = decision.evaluationDuration.inSeconds * 1_000
     }
 
-    /// A line for each proxy, then the script's result with its lookups, alerts and times.
+    /// The answer as text. There is one line for each proxy. After them come the script's result, its lookups, its
+    /// alerts and the times.
     var text: PrintableText {
         var lines = ways.enumerated().map { "\($0.offset == 0 ? "" : "then ")\($0.element)" }
         lines += unusable.map { "skipped: \($0)" }

@@ -31,7 +31,7 @@ struct ProxyChoice {
         }
     }
 
-    /// - Parameter table: Records refusals by proxies that rejected a credential or demand one.
+    /// - Parameter table: Records refusals by proxies that demand a credential or reject one.
     func apply(to parameters: NWParameters, recordingIn table: ProxyChallengeTable = ProxyChallengeTable()) throws {
         guard !words.isEmpty else { return }
         let proxies: [ProxyConfiguration]

@@ -55,7 +55,7 @@ struct ProxyAnswer: Encodable {
     var proxy: String?
     var hasCredential: Bool
     var reason: String
-    /// The proxy script's result, if a script selects the proxy.
+    /// The result from the proxy script; `nil` if no script selects the proxy.
     var script: PACAnswer?
     private var configuration: ProxyConfiguration?
 
@@ -72,8 +72,8 @@ struct ProxyAnswer: Encodable {
             (hasCredential, reason) = (false, "from the script \(configuration?.address ?? script)")
             return
         }
-        // The proxy variables can have rules that depend on the port. Use the URL's port, or else the scheme's default
-        // port.
+        // A rule in the proxy variables can depend on the port. Use the port in the URL. If the URL has none, use the
+        // scheme's default port.
         let port = url.port.flatMap { NWEndpoint.Port("\($0)") } ?? NWEndpoint.Port(scheme.lowercased()) ?? .any
         let endpoint = NWEndpoint.hostPort(host: NWEndpoint.Host(host), port: port)
         let decision: ProxyConfiguration.EnvironmentDecision

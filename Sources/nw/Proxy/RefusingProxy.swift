@@ -5,7 +5,7 @@ import CausewayTypes
 struct RefusingProxy: Error {
     let proxy: String
     let hadCredential: Bool
-    /// Whether there is a credential that the proxy has not yet received.
+    /// Whether the user configured a credential that the proxy has not received yet.
     let hasUnsentCredential: Bool
 
     init(_ proxy: ProxyChallenges, _ refusal: ProxyChallenges.Refusal) {

@@ -7,7 +7,7 @@ struct ResolveAnswer: Encodable {
         var address: String
         var origin: String
         var timeToLive: Int?
-        /// The source address for packets to this address; `nil` if there is no route.
+        /// The source address that this host would use for packets to this address; `nil` if there is no route.
         var source: String?
         var rule: String?
     }

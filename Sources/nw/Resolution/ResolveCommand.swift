@@ -120,8 +120,7 @@ extension NameQuery {
         return inquiry
     }
 
-    /// Adds the records of another query to this query's records. A failure is kept only if both queries have no
-    /// records.
+    /// Adds the records of another query to this query. A failure remains only if neither query has found records.
     fileprivate mutating func add(_ other: NameQuery) {
         records += other.records
         steps += other.steps

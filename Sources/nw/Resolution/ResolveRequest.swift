@@ -5,7 +5,7 @@ import CausewayWire
 /// The parsed arguments of `nw resolve`: its own options, or words in the style of dig.
 struct ResolveRequest {
     var name: String
-    /// The record type; `nil` for the address lookup that a connection performs.
+    /// The type of the records to look up. `nil` stands for the address lookup that a connection performs.
     var type: String?
     var server: String?
 

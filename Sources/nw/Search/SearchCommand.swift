@@ -41,7 +41,7 @@ struct SearchCommand: Subcommand {
     @Argument(help: ArgumentHelp("The words to search for.", valueName: "term"))
     var terms: [String]
 
-    /// The maximum number of works in a response.
+    /// The maximum number of search results in a response.
     private static let maximumCount = 200
     /// The maximum response size in bytes. 200 works have less than 1 MB.
     private static let maximumByteCount = 8 * 1024 * 1024

@@ -32,7 +32,7 @@ struct SearchResults: Decodable, Sendable {
             }
         }
 
-        /// The work on one line: artist, title, number of tracks, cover address. Long texts are truncated.
+        /// One line for the work: artist, title, number of tracks, and address of the cover. Long texts are truncated.
         var line: PrintableText {
             let names = [artist, title].compactMap(\.self).map { $0.prefix(Self.characterCount) }
             let number = tracks.map { " (\($0) \($0 == 1 ? "track" : "tracks"))" } ?? ""
@@ -43,7 +43,7 @@ struct SearchResults: Decodable, Sendable {
         private static let characterCount = 200
     }
 
-    /// Decodes an element, or nothing if its structure is unknown.
+    /// A decoded element. The element is empty if its structure is unknown.
     private struct Element: Decodable {
         let work: Work?
 
@@ -51,7 +51,7 @@ struct SearchResults: Decodable, Sendable {
     }
 
     var works: [Work] = []
-    /// The number of skipped results.
+    /// The number of skipped search results.
     private(set) var skippedCount = 0
 
     private enum Key: String, CodingKey { case results }

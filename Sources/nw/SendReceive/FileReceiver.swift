@@ -88,8 +88,9 @@ struct FileReceiver {
         }
     }
 
-    /// Reads all content, even if the file is refused, because the header of the next file follows the content. One
-    /// chunk is hashed and written while the connection receives the next chunk.
+    /// Reads all content, even if the file is refused: the header of the next file follows the content.
+    ///
+    /// One chunk is hashed and written while the connection receives the next chunk.
     private mutating func readContent(into file: inout IncomingFile?, _ received: inout Received) async throws {
         var rest = received.byteCount
         var content = try await next(&rest)
@@ -113,7 +114,8 @@ struct FileReceiver {
         return content
     }
 
-    /// Hashes and writes one chunk if the file is stored. Returns the reason if the write failed.
+    /// Adds one chunk to the file and to the file's hash. Does nothing if the content is not stored. Returns the reason
+    /// if the write failed.
     private static func append(_ content: Data, to file: IncomingFile?, on thread: FileThread) async -> String? {
         guard let file else { return nil }
         do {

@@ -2,7 +2,7 @@ import Causeway
 import CausewaySystem
 import FoundationEssentials
 
-/// The sending side of one transfer protocol connection.
+/// Sends files over one connection of the file transfer protocol.
 struct FileSender {
     /// The receiver did not store the file, but the connection can send the next file.
     struct NotSent: Error {
@@ -44,7 +44,8 @@ struct FileSender {
         return file.byteCount
     }
 
-    /// Sends the content. The next chunk is read and hashed while the connection sends the previous chunk.
+    /// Sends the file's content in chunks. While the connection sends one chunk, this method reads and hashes the next
+    /// chunk.
     private func sendContent(of file: OutgoingFile, _ note: (UInt64) -> Void) async throws {
         let thread = thread
         var left = file.byteCount
@@ -52,7 +53,7 @@ struct FileSender {
         while let piece = content {
             left -= UInt64(piece.count)
             let limit = left
-            // The time for reading the disk does not count as the receiver's idle time.
+            // Do not count the time for reading the disk as the receiver's idle time.
             idle.end()
             async let following = Self.read(file, atMost: limit, on: thread)
             try await connection.send(piece)
@@ -94,7 +95,7 @@ struct FileSender {
     }
 }
 
-/// A file being sent. It is hashed while it is read.
+/// A file that is being sent. The digest is computed while the file is read.
 private final class OutgoingFile: Sendable {
     let byteCount: UInt64
     private let file: OpenFile

@@ -1,10 +1,12 @@
 import Causeway
 import FoundationEssentials
 
-/// A file being received. It has a temporary name until it is complete, on the disk and verified.
+/// A file that is being received. It has a temporary name until it is complete, verified and stored on the disk.
 ///
-/// Confined to its owner's ``FileThread``, which does all the blocking work. SAFETY: every method runs on the single file thread of the
-/// transfer that owns the file, one call after another.
+/// Confined to its owner's ``FileThread``, which does all blocking work.
+///
+/// SAFETY: all methods run on one file thread, one call after another. This thread belongs to the transfer that owns
+/// the file.
 final class IncomingFile: @unchecked Sendable {
     /// The prefix for all temporary names. No other program uses it.
     static let temporaryPrefix = ".nw-receive-"
@@ -30,14 +32,14 @@ final class IncomingFile: @unchecked Sendable {
         let file: OpenFile
     }
 
-    /// Creates a temporary file and locks it, so that other processes see that it is in use.
+    /// Creates a temporary file, and locks it to show other processes that it is in use.
     private static func createTemporary(in directory: String) throws(NWError) -> TemporaryFile {
         while true {
             let random = String(UInt64.random(in: .min ... .max), radix: 36)
             let path = "\(directory)/\(temporaryPrefix)\(random)"
             let file = try OpenFile(creating: path)
-            // Before this process has locked the file, another process may mistake it for an abandoned file and remove
-            // it. If this has happened, create another file.
+            // Before this process has locked the new file, another process may mistake it for an abandoned file and
+            // remove it. In that case, create another file.
             if file.lock() != .heldByAnother, file.isLinked {
                 return TemporaryFile(path: path, file: file)
             }
@@ -62,7 +64,7 @@ final class IncomingFile: @unchecked Sendable {
         discard()
     }
 
-    /// Removes the temporary file, unless it has been renamed or removed.
+    /// Removes the temporary file. Does nothing if the file was already renamed or removed.
     func discard() {
         if !isSettled { try? DirectoryEntries.removeFile(temporaryPath) }
         isSettled = true
@@ -78,8 +80,8 @@ final class IncomingFile: @unchecked Sendable {
         }
     }
 
-    /// Verifies the checksum and renames the temporary file to `name`. In all other cases (wrong checksum, existing name, error), removes
-    /// the temporary file.
+    /// Verifies the checksum. If it is correct, renames the temporary file to `name`. If the checksum is wrong, if the
+    /// name exists, or after an error, removes the temporary file.
     func finish(name: String, digest: Data, replacing: Bool) throws -> TransferReply {
         defer { discard() }
         guard hash.finish() == [UInt8](digest) else { return .checksumMismatch }
@@ -129,7 +131,7 @@ final class IncomingFile: @unchecked Sendable {
         }
     }
 
-    /// Removes the file even after its rename, unless the name belongs to another file by now.
+    /// Removes the file, even after it was renamed. If another file now has the final name, that file is kept.
     private func withdraw() {
         discard()
         if let finalPath, file.isFile(at: finalPath) { try? DirectoryEntries.removeFile(finalPath) }
@@ -144,7 +146,7 @@ final class IncomingFile: @unchecked Sendable {
         }
         isSettled = true
         finalPath = path
-        // The directory entry must be on the disk too before the reply confirms the file.
+        // Write the directory entry to the disk too, before the reply confirms the file.
         try OpenFile(directory: directory).synchronize()
     }
 }

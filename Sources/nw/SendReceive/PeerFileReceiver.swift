@@ -11,11 +11,11 @@ struct PeerFileReceiver: Sendable {
     let trust: PeerTrust
     let rules: FileReceiver.Rules
     let session: ReceiveSession
-    /// Whether to end after one peer has left.
+    /// Whether to end the command after one peer has left.
     let isSingle: Bool
 
-    /// The folder for incomplete files. It is inside the directory for complete files, so that a complete file is only
-    /// renamed and not copied to another file system.
+    /// The folder for incomplete files. It is inside the directory for complete files. A complete file therefore only
+    /// needs a new name, and no copy to another file system.
     static let partFolder = IncomingFile.temporaryPrefix + "peers"
     private let thread = FileThread("nw.receive")
 
@@ -94,9 +94,9 @@ struct PeerFileReceiver: Sendable {
                 event: reason == nil ? "stored" : "refused", peer: "\(peer)", name: name, bytes: byteCount,
                 reason: reason))
         let reply = PeerFileReply(file: name, isStored: reason == nil, reason: reason)
-        // Ignore an error from sending the reply, because the peer may have left. Do not wait until the reply is sent,
-        // because a peer that does not read must not delay other peers' files. If 4 MiB of replies to a peer are
-        // queued, further replies to this peer are dropped.
+        // Ignore an error from sending the reply, because the peer may have left. Do not wait until the reply is sent:
+        // a peer that does not read must not delay other peers' files. If 4 MiB of replies to a peer are queued,
+        // further replies to it are dropped.
         try? peers.group.send((try? JSONEncoder().encode(reply)) ?? Data(), to: [peer], .reliable)
     }
 
@@ -107,7 +107,7 @@ struct PeerFileReceiver: Sendable {
 
     // MARK: Storing
 
-    /// Why a file is refused before it arrives; `nil` if it is accepted.
+    /// Returns the reason for refusing a file before it arrives; `nil` if the file is accepted.
     private func refusal(of transfer: PeerTransfer) async -> String? {
         let name = try? TransferHeader.safeName(Data(transfer.name.utf8), allowsHidden: rules.allowsHidden)
         guard let name else { return TransferReply.nameRefused.explanation }

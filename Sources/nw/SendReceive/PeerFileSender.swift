@@ -3,7 +3,7 @@ import CausewaySystem
 import CausewayTypes
 import Foundation
 
-/// The reply of `nw receive --peers` to a file.
+/// The reply that `nw receive --peers` sends after it has received a file.
 struct PeerFileReply: Codable, Sendable {
     var file: String
     var isStored: Bool
@@ -22,7 +22,7 @@ struct PeerFileSender: Sendable {
     let name: String
     let limit: Duration
 
-    /// How long to wait for other peers with the same name.
+    /// The time to wait for other peers that have the same name.
     private static let namesakes = Duration.milliseconds(300)
     private static let replyTime = Duration.seconds(30)
 
@@ -51,7 +51,7 @@ struct PeerFileSender: Sendable {
         }
         try await body(session, found)
         session.leave()
-        // Give the session time to send its remaining bytes before the process ends.
+        // Before the process ends, wait until the session has had time to send its remaining bytes.
         try? await Task.sleep(for: .milliseconds(200))
     }
 
@@ -82,7 +82,8 @@ struct PeerFileSender: Sendable {
         return try choose(seen.withLock { $0 }, session, try store.pins())
     }
 
-    /// Chooses the intended peer. A recorded key counts more than a name, which every host can choose.
+    /// Chooses the peer that the user named. A recorded key counts more than a name, because every host can choose its
+    /// name.
     private func choose(_ found: [PeerIdentity], _ session: PeerSession, _ pins: [PeerPin]) throws -> PeerIdentity {
         let known = found.filter { [.pinned, .paired].contains(session.recognition(of: $0)) }
         let recorded = pins.filter { $0.peer.name == peer && found.contains { $0.name == peer } }
@@ -103,8 +104,8 @@ struct PeerFileSender: Sendable {
 
     // MARK: Sending
 
-    /// Returns the name under which the peer stores a file. Rejects a name that the peer would change, because the
-    /// peer's reply would then name another file.
+    /// Returns the name under which the peer will store a file. Rejects a name that the peer would change: the peer's
+    /// reply would contain the changed name, and the sender could not match it to the file.
     ///
     /// - Throws: ``FileSender/NotSent``.
     static func name(of path: String) throws -> String {

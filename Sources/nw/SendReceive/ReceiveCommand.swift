@@ -115,7 +115,8 @@ struct ReceiveCommand: Subcommand {
                     try await multipath.whileGiven { try await listen(for: session, on: port ?? 0) }
                 }
             } catch let code as ExitCode where code.rawValue > 128 && !session.hasCutPeer {
-                // End successfully if the interrupt stopped no transfer: an interrupt is the usual end of this command.
+                // End successfully unless the interrupt cut off a transfer. Users normally end this command with an
+                // interrupt.
             }
         }
     }
@@ -132,7 +133,8 @@ struct ReceiveCommand: Subcommand {
     private func makeParameters(_ port: UInt16) -> NWParameters {
         let parameters = makeTCPParameters()
         multipath.apply(to: parameters)
-        // Without keepalive, a vanished sender's incomplete file would stay open forever.
+        // Use keepalive to detect a sender that has vanished. Without keepalive, the sender's incomplete file would
+        // stay open forever.
         let options = parameters.defaultProtocolStack.transportProtocol as? NWProtocolTCP.Options
         options?.enableKeepalive = true
         options?.keepaliveIdle = 60

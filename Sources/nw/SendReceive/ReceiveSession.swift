@@ -20,7 +20,7 @@ struct ReceiveEvent: Encodable, Sendable {
     static func listening(on port: UInt16) -> Self { Self(event: "listening", port: port) }
 }
 
-/// The state shared by all connections in one `nw receive`.
+/// The state of one `nw receive` command, shared by all of its connections.
 final class ReceiveSession: Sendable {
     private let rules: FileReceiver.Rules
     private let isRaw: Bool
@@ -35,10 +35,10 @@ final class ReceiveSession: Sendable {
         self.isJSON = isJSON
     }
 
-    /// Whether cancellation interrupted a transfer.
+    /// Whether the command was cancelled during a transfer.
     var hasCutPeer: Bool { cutMark.load(ordering: .acquiring) }
 
-    /// Removes killed processes' temporary files. Files of running processes are kept.
+    /// Removes the temporary files of killed processes. Files of running processes are kept.
     func removeAbandonedFiles() async {
         let count = try? await FileThread("nw.receive").run { [rules] in
             IncomingFile.removeAbandoned(in: rules.directory)
@@ -57,8 +57,8 @@ final class ReceiveSession: Sendable {
             let kind: PrintableText = event.kind.map { " (\($0))" } ?? ""
             printLine("\(event.name ?? ""): \(Amounts.bytes(event.bytes ?? 0))\(kind) from \(peer)")
         case "refused":
-            // An event without a file name comes from a raw connection. Print nothing, because the error that ends the
-            // connection already gives the reason.
+            // If the event has no file name, the connection did not use the file protocol. Print nothing here, because
+            // the error that ends the connection already gives the reason.
             guard let name = event.name else { return }
             printError("nw: receive: \(name) from \(peer) not stored: \(event.reason ?? "")")
         default: if isVerbose { printError("nw: receive: \(peer) \(event.event)") }
@@ -114,7 +114,8 @@ final class ReceiveSession: Sendable {
                     event: "stored", peer: peer, name: stored.name, bytes: stored.byteCount, kind: stored.kind.label))
         } catch {
             tell(ReceiveEvent(event: "refused", peer: peer, reason: describe(error).text))
-            // Reset the connection, because the file cannot be stored and the peer would otherwise continue to send it.
+            // The file cannot be stored. Reset the connection, because the peer would otherwise continue to send the
+            // file.
             connection.forceCancel()
             throw CommandFailure("a file from \(peer) was not stored: \(describe(error))")
         }

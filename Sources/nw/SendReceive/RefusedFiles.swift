@@ -1,7 +1,7 @@
 import CausewayPeers
 
-/// Remembers files that were refused while they arrived, until their transfers end. A small file may be complete before
-/// its transfer can be cancelled.
+/// Remembers files that were refused while they arrived, until their transfers end. A small file may arrive completely
+/// before its transfer can be cancelled.
 struct RefusedFiles: Sendable {
     private struct File: Hashable, Sendable {
         let peer: PeerIdentity

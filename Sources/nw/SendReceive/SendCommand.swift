@@ -85,7 +85,7 @@ struct SendCommand: Subcommand {
 
     /// The JSON object for one file.
     private struct Outcome: Encodable {
-        /// The event kind: `sent` or `refused`.
+        /// The kind of event: `sent` or `refused`.
         var event: String
         var file: String
         var bytes: UInt64?
@@ -152,7 +152,7 @@ struct SendCommand: Subcommand {
                 let byteCount = try await send(path)
                 if isJSON { printLine(PrintableText(json: Outcome(event: "sent", file: path, bytes: byteCount))) }
             } catch let refusal as FileSender.NotSent {
-                // Only this file failed. The connection is still usable, and the receiver may accept the next files.
+                // Only this file failed. The connection still works, and the receiver may accept the next files.
                 areStored = false
                 if isJSON {
                     printLine(PrintableText(json: Outcome(event: "refused", file: path, reason: refusal.reason)))

@@ -1,7 +1,7 @@
 import Causeway
 import FoundationEssentials
 
-/// Reads a connection's bytes in the sizes needed by a protocol.
+/// Reads from a connection exactly as many bytes as a protocol needs.
 struct StreamReader {
     /// The connection ended in the middle of the requested bytes.
     struct UnexpectedEnd: Error {}
@@ -27,7 +27,8 @@ struct StreamReader {
         return taken
     }
 
-    /// Waits for exactly `count` bytes. Returns `nil` if the stream ends before the first of them.
+    /// Waits for exactly `count` bytes. Returns `nil` if the stream ends before the first of these bytes. Throws an
+    /// error if the stream ends later.
     mutating func exactly(_ count: Int) async throws -> Data? {
         var portion = Data()
         while portion.count < count {

@@ -41,7 +41,8 @@ struct TransferHeader: Equatable, Sendable {
         return data
     }
 
-    /// Parses the part before the name. Returns the lengths of the name and the content, in bytes.
+    /// Parses the fixed part of a file's header, which precedes the name. Returns the lengths of the name and the
+    /// content, in bytes.
     static func lengths(in fixed: Data) throws(Malformed) -> (name: Int, content: UInt64) {
         let bytes = [UInt8](fixed)
         guard bytes.count == fixedByteCount, bytes.starts(with: magic) else { throw .notThisProtocol }
@@ -67,7 +68,7 @@ struct TransferHeader: Equatable, Sendable {
 
 /// The receiver's reply to one file.
 enum TransferReply: UInt8, Sendable {
-    /// The content is on the receiver's disk under its name, and its checksum is correct.
+    /// The file is on the receiver's disk under its name, and its checksum is correct.
     case stored = 0
     case nameRefused = 1
     case nameTaken = 2

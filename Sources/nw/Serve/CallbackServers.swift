@@ -15,7 +15,8 @@ enum ConnectionQueues: Sendable {
 /// only a small closure for it, the handler of the pending receive. If a connection fails or is reset, the pending
 /// receive or send completes with the error.
 struct CallbackServers: Sendable {
-    /// The number of pending sends. Several sends are pending, so that the next block is ready when the kernel accepts one.
+    /// The number of sends that are pending at the same time. With several pending sends, the next block is ready when
+    /// the kernel accepts one.
     private static let sendsInFlight = 8
 
     let accept: @Sendable (NWConnection) -> Void
@@ -77,8 +78,10 @@ struct CallbackServers: Sendable {
         }
     }
 
-    /// - Parameter isFirst: Whether this is the one of the connection's pending sends that calls `ended()` of the tally
-    ///   when the connection fails. The other sends only cancel the connection.
+    /// Sends data without end.
+    ///
+    /// - Parameter isFirst: Whether this send calls `ended()` of the tally when the connection fails. Exactly one of
+    ///   the connection's pending sends does so. The others only cancel the connection.
     private static func pour(_ connection: NWConnection, _ tally: some PeerTally, isFirst: Bool) {
         connection.send(
             content: SourceBlock.content,

@@ -5,7 +5,7 @@ import FoundationEssentials
 /// The servers over UDP, with completion handlers. An echo is never longer than the request, so it cannot amplify
 /// traffic.
 final class DatagramServers: Sendable {
-    /// Ports whose services answer every datagram. Two such services would send to each other forever.
+    /// Ports with services that answer every datagram. Two such services would answer each other forever.
     private static let answeringPorts: Set<UInt16> = [7, 13, 17, 19, 37]
 
     private let kind: ServeCommand.Kind
@@ -44,7 +44,8 @@ final class DatagramServers: Sendable {
         }
     }
 
-    /// Whether to serve a peer. A datagram with the source port of another echo-like service is ignored, to avoid an endless loop.
+    /// Returns whether to serve a peer. Ignores a peer whose source port belongs to an echo-like service. Two such
+    /// services would answer each other endlessly.
     private func mayServe(_ peer: NWEndpoint) -> Bool {
         guard kind == .echo, case .hostPort(_, let port) = peer else { return true }
         return port != listener.port && !Self.answeringPorts.contains(port.rawValue)

@@ -4,7 +4,7 @@ import CausewayHTTPServer
 import CausewaySystem
 import CausewayTypes
 
-/// Options of the tool's HTTP servers, and how they run.
+/// Options shared by the tool's HTTP servers, and the code that runs these servers.
 struct HTTPServingOptions: ParsableArguments {
     /// How long requests in progress may take to end after an interrupt.
     private static let drainLimit = Duration.seconds(2)
@@ -36,7 +36,7 @@ struct HTTPServingOptions: ParsableArguments {
         try await serve(try makeServer(configuration, made?.identity, handler), fingerprint: made?.fingerprint)
     }
 
-    /// - Parameter made: The identity of a certificate made for this run.
+    /// - Parameter made: The identity from a certificate that was created for this run.
     private func makeServer(
         _ configuration: HTTPServer.Configuration, _ made: sec_identity_t?, _ handler: @escaping HTTPServer.Handler
     ) throws -> HTTPServer {
@@ -101,7 +101,8 @@ enum AccessLine {
         let first = PrintableText(foreign: "\(request.method) \(target) \(request.version)")
         let amount = Amounts.bytes(UInt64(max(0, exchange.sentByteCount)))
         let status: PrintableText = exchange.status == 0 ? "-" : "\(exchange.status)"
-        // Print the reason only if there was no response or a server error. For a client error, the status is enough.
+        // Print the reason only for a server error, or if there was no response. For a client error, the status tells
+        // enough.
         let isFailed = exchange.status == 0 || exchange.status >= 500
         let reason: PrintableText = isFailed ? exchange.error.map { ": \(describe($0))" } ?? "" : ""
         return "\(client) \"\(first)\" \(status) \(amount) \(time) ms\(reason)"

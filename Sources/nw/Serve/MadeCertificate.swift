@@ -3,7 +3,8 @@ import CausewaySystem
 import CausewayTLS
 import CausewayWire
 
-/// A self-signed certificate made for one run. Clients have to trust it explicitly, for example by its fingerprint.
+/// A self-signed certificate that is created for one run. Clients must trust it explicitly, for example by its
+/// fingerprint.
 struct MadeCertificate {
     private static let lifetime: Int64 = 90 * 86_400
 

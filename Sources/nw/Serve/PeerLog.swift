@@ -3,8 +3,8 @@ import CausewayTypes
 import FoundationEssentials
 import Synchronization
 
-/// Records one peer's traffic. A connection's closures store a value of this type. ``SilentTally`` has no stored
-/// properties, which keeps these closures small.
+/// Records the traffic of one peer. A connection's closures store a value of this type. The type ``SilentTally`` has no
+/// stored properties, so that these closures stay small.
 protocol PeerTally: Sendable {
     func received(_ byteCount: Int)
     func sent(_ byteCount: Int)
@@ -12,8 +12,8 @@ protocol PeerTally: Sendable {
     func ended()
 }
 
-/// Counts the open connections, but not their bytes, and prints nothing. The server uses the count to wait for the
-/// connections when it shuts down.
+/// Counts only the open connections, and prints nothing. When the server shuts down, it uses this count to wait for the
+/// connections.
 struct SilentTally: PeerTally {
     private static let count = Atomic(0)
 
@@ -85,7 +85,7 @@ struct PeerLog: Sendable {
         printError("nw: serve: \(peer)\(way) \(event.event)\(counts)")
     }
 
-    /// - Parameter isSecond: Whether this is the UDP listener of a server that also listens on TCP.
+    /// - Parameter isSecond: `true` for the UDP listener of a server that also listens on TCP.
     func tellListening(on port: UInt16, isSecond: Bool) {
         if isJSON { return tell(PeerEvent(event: "listening", transport: transport, port: port)) }
         printLine(isSecond ? "listening on UDP port \(port)" : "listening on port \(port)")

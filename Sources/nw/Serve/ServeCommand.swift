@@ -44,15 +44,15 @@ struct ServeCommand: Subcommand {
     }
 
     enum Style: String, CaseIterable, ExpressibleByArgument {
-        /// Completion handlers on a queue.
+        /// The servers use completion handlers, which run on a dispatch queue.
         case callbacks
-        /// Async functions, with each connection's task on its event loop.
+        /// Async functions. Each connection's task runs on the connection's event loop.
         case async
         /// Apple's structured interface (`NetworkConnection`), with each connection's task on its event loop.
         case structured
-        /// Apple's structured interface (`NetworkConnection`), with each connection's task on Swift's thread pool.
+        /// Apple's structured interface (`NetworkConnection`). The task of each connection runs on Swift's thread pool.
         case structuredPool = "structured-pool"
-        /// Completion handlers. The library waits for socket events with Dispatch sources instead of epoll.
+        /// Completion handlers, while the library waits for socket events with Dispatch sources instead of epoll.
         case dispatchSource = "dispatch-source"
     }
 
@@ -120,8 +120,10 @@ struct ServeCommand: Subcommand {
     private var isOfTasks: Bool { isStructured || style == .async }
     private var isStructured: Bool { style == .structured || style == .structuredPool }
 
-    /// Chooses the executor for the command's task. If all tasks run on event loops, the command starts on the first loop, which uses the
-    /// main thread. So the process has fewer threads: Swift's pool and its monitoring thread are not started.
+    /// Chooses the executor on which the command's task starts; `nil` for the default.
+    ///
+    /// If all tasks run on event loops, the command starts on the first loop, which runs on the main thread. The
+    /// process then has fewer threads, because Swift's pool and its monitoring thread are not started.
     func prepare() -> (any TaskExecutor)? {
         if style == .dispatchSource { Engine.select(.dispatchSource) }
         if let loops { Engine.select(loopCount: loops) }
@@ -135,7 +137,8 @@ struct ServeCommand: Subcommand {
         try await reporting("serve") {
             if isStructured { return try await serveStructured() }
             guard isOfTasks else { return try await ServeSession(self).run() }
-            // On a signal, withdraw the service first, so that browsers remove it immediately.
+            // When a signal ends the process, withdraw the Bonjour service before the process ends. Browsers then
+            // remove the service immediately.
             if advertise != nil {
                 try checkRoomForSource()
                 for number in System.endingSignals { try BonjourEngine.farewell(before: number) }
@@ -149,6 +152,8 @@ struct ServeCommand: Subcommand {
 
     var queues: ConnectionQueues { perConnectionQueue ? .perConnection : .shared }
 
+    /// Creates the listener of the server.
+    ///
     /// - Throws: ``CommandFailure`` if the port or a certificate cannot be used.
     func makeListener(on port: UInt16, isDatagram: Bool) throws -> NWListener {
         do {

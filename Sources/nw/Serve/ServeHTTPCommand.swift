@@ -57,8 +57,8 @@ struct ServeHTTPCommand: ServerSubcommand {
                 throw CommandFailure("cannot serve \(PrintableText(foreign: directory)): \(reason)")
             }
             var configuration = HTTPServer.Configuration()
-            // Without uploads, request content needs no size limit: PUT requests are refused before their content is
-            // read.
+            // Without uploads, the server refuses a PUT request before it reads the content. So no limit for request
+            // content is necessary.
             configuration.maximumContentLength = upload ? maxUpload << 20 : nil
             try await serving.serve(configuration) { request in
                 guard let path = request.decodedPath else { throw HTTPServerError(status: 400, "malformed path") }
@@ -69,7 +69,7 @@ struct ServeHTTPCommand: ServerSubcommand {
 }
 
 extension HTTPServerRequest {
-    /// The path without its first slash and without percent-encoding; `nil` if it is malformed.
+    /// The percent-decoded path without its first slash; `nil` if the path is malformed.
     fileprivate var decodedPath: String? {
         guard path.hasPrefix("/") else { return nil }
         return PercentCoding.decoded(path.dropFirst())

@@ -17,8 +17,8 @@ final class ServeSession: Sendable {
         self.command = command
     }
 
-    /// Serves until an interrupt. Then no more connections are accepted, open connections have two seconds to end, and services are
-    /// withdrawn. A second interrupt ends the process immediately.
+    /// Serves until an interrupt. It then accepts no more connections, and withdraws its services. Open connections
+    /// have two seconds to end. A second interrupt ends the process immediately.
     ///
     /// - Throws: ``CommandFailure`` if a listener cannot listen.
     func run() async throws {
@@ -67,8 +67,9 @@ final class ServeSession: Sendable {
         PeerLog(transport: transport, isVerbose: command.verbose, isJSON: command.json)
     }
 
-    /// Starts a listener on `queue`. Its connections should use this queue too, because a call from one queue to
-    /// another wakes a thread.
+    /// Starts a listener on `queue`.
+    ///
+    /// Its connections should use the same queue. A call from one queue to another wakes a thread.
     private func start(
         on port: UInt16, isDatagram: Bool, _ queue: DispatchQueue,
         accept: (NWListener) -> @Sendable (NWConnection) -> Void
@@ -100,7 +101,7 @@ private struct RunningListener: Sendable {
         throw CancellationError()
     }
 
-    /// Returns when the listener is cancelled.
+    /// Waits while the listener runs. Returns when the listener is cancelled. Throws if the listener fails.
     func follow(label: PrintableText) async throws {
         for await state in states {
             switch state {

@@ -70,14 +70,15 @@ struct ServeUploadCommand: ServerSubcommand {
             guard let name = HTTPServerFormPart.filename(request.parameters["name"] ?? "") else {
                 throw HTTPServerError(status: 400, "malformed name")
             }
-            // Every upload creates a new file, so If-Match, which requires an existing file, fails (RFC 9110 §13.1.1).
+            // Every upload creates a new file. If-Match requires an existing file, so such a request fails (RFC 9110
+            // §13.1.1).
             guard !request.fields.contains("If-Match") else { throw HTTPServerError(status: 412) }
             return try report(try await store.store(request.body, as: name, type: request.fields["Content-Type"]))
         }
         return routes
     }
 
-    /// Prints the files stored by a request, and makes the response.
+    /// Prints the files that a request has stored, and returns the response.
     @Sendable private func report(_ receipt: UploadStore.Receipt) throws -> HTTPServerResponse {
         for file in receipt.files {
             let name = PrintableText(foreign: file.file)

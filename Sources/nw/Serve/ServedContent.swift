@@ -2,21 +2,21 @@ import Causeway
 import FoundationEssentials
 import Synchronization
 
-/// The content that `nw serve source` sends repeatedly.
+/// The content that the command `nw serve source` sends again and again.
 enum SourceBlock {
-    /// The number of blocks queued together, so that one system call sends them.
+    /// The number of blocks to queue together. One system call then sends all of them.
     static let sendsInFlight = 4
     static let content = Data(repeating: UInt8(ascii: "c"), count: 65_536)
 }
 
-/// Counts all peers' datagrams.
+/// Counts the datagrams from all peers together.
 enum DatagramCounter {
     private static let total = Atomic<UInt64>(0)
 
-    /// Adds a batch of received datagrams to the total. Calls `answer` with the new total once for each query in the
-    /// batch.
+    /// Adds a batch of received datagrams to the total. For each query in the batch, calls `answer` once with the new
+    /// total.
     ///
-    /// A query is a one-byte datagram. It is not counted, so that queries do not change the total.
+    /// A query is a one-byte datagram. Queries do not count toward the total.
     static func count(_ batch: DatagramBatch, answer: (Data) -> Void) {
         var questions: UInt64 = 0
         for byteCount in batch.byteCounts where byteCount == 1 { questions += 1 }

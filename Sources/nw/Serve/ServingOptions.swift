@@ -16,7 +16,7 @@ struct ListeningOptions: ParsableArguments {
     }
 }
 
-/// The server's certificate.
+/// The options that select the server's certificate and key.
 struct ServingCertificate: ParsableArguments {
     @Option(help: ArgumentHelp("Present the certificate in FILE, followed by its issuers (PEM).", valueName: "file"))
     var cert: String?

@@ -6,7 +6,7 @@ struct StructuredServers: Sendable {
     private typealias Body = @Sendable (NetworkConnection<TCP>) async throws -> Void
 
     private let body: Body
-    /// Whether connections run on Swift's thread pool instead of their event loops.
+    /// Whether connections run on Swift's thread pool. Otherwise they run on their event loops.
     private let usesPool: Bool
 
     init(_ kind: ServeCommand.Kind, usesPool: Bool) {
@@ -24,7 +24,7 @@ struct StructuredServers: Sendable {
         listener.onStateUpdate { listener, state in
             if state == .ready { printLine("listening on port \(listener.port?.rawValue ?? 0)") }
         }
-        // An error in one connection ends only this connection and is not reported.
+        // If one connection fails with an error, only this connection ends. The error is not printed.
         guard usesPool else { return try await listener.run(body) }
         try await listener.run { [body] connection in
             try await withTaskExecutorPreference(globalConcurrentExecutor) { try await body(connection) }

@@ -5,9 +5,10 @@ import CausewayTypes
 import CausewayWire
 import FoundationEssentials
 
-/// Stores clients' uploads in a directory. Existing files are never replaced, and a request stores all of its files or none.
+/// Stores the files that clients upload in a directory. Existing files are never replaced. If one file of a request
+/// cannot be stored, none of the request's files is stored.
 struct UploadStore: Sendable {
-    /// The files stored by a request.
+    /// The list of files that were stored for one request.
     struct Receipt: Encodable, Sendable {
         struct File: Encodable, Sendable {
             /// The name in the directory.
@@ -35,14 +36,14 @@ struct UploadStore: Sendable {
         var file: IncomingFile
     }
 
-    /// Maximum number of files in a form. Each of them is open until the form is complete.
+    /// Maximum number of files in a form. All of them stay open until the form is complete.
     private static let fileLimit = 64
     /// Maximum total size of a form's fields other than files, in bytes.
     private static let textLimit = 1 << 20
 
     let directory: String
 
-    /// Checks the directory, and removes temporary files left by killed processes.
+    /// Checks that the directory can be opened. Removes the temporary files that killed processes left there.
     func prepare() throws(NWError) {
         _ = try OpenFile(directory: directory)
         _ = IncomingFile.removeAbandoned(in: directory)
@@ -76,7 +77,7 @@ struct UploadStore: Sendable {
         }
     }
 
-    /// One request's progress.
+    /// The progress of a single upload request.
     private struct Reading {
         let directory: String
         let thread = FileThread("nw.upload")
@@ -144,7 +145,7 @@ struct UploadStore: Sendable {
         /// Renames all files to their final names. If a file cannot be renamed, removes all files.
         mutating func finish() async throws -> Receipt {
             let files = pending.map { (file: $0.file, name: UnusedName.safe($0.receipt.file) ?? "upload") }
-            // If the client leaves meanwhile, the remaining files are still renamed.
+            // Rename the remaining files even if the client disconnects in the meantime.
             let names = try await thread.finishing { try IncomingFile.store(files) }
             for (index, name) in names.enumerated() {
                 pending[index].receipt.file = name

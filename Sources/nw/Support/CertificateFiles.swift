@@ -2,7 +2,7 @@ import Causeway
 
 /// Loads certificates and keys named on the command line.
 enum CertificateFiles {
-    /// - Throws: ``CommandFailure`` with the files and the reason.
+    /// - Throws: ``CommandFailure`` with the file names and the reason.
     static func identity(_ cert: String, _ key: String?) throws -> SecIdentity {
         do {
             return try SecIdentity(certificateFile: cert, keyFile: key)

@@ -21,7 +21,8 @@ enum CommandEnd {
         exit(code)
     }
 
-    /// Returns an error's text. Adds the tool's name to the parser's hint `See 'COMMAND --help'`.
+    /// Returns an error's text. If the text contains the parser's hint `See 'COMMAND --help'`, adds the tool's name to
+    /// the hint.
     static func message(of error: any Error, from command: any ParsableArguments.Type) -> String {
         let text = command.fullMessage(for: error)
         guard let name = (command as? any Subcommand.Type)?.outline.commandName else { return text }

@@ -48,6 +48,6 @@ func reporting(_ command: String, _ body: () async throws -> Void) async throws 
 
 /// Writes one line to standard error.
 func printError(_ line: PrintableText) {
-    // An error on standard error itself cannot be reported.
+    // Ignore a failed write to standard error, because there is no other output that could report the failure.
     try? StatusLine.aside { try OpenFile.standardError.put(line + "\n") }
 }

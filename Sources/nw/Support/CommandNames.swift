@@ -1,8 +1,10 @@
 /// Suggests a command for a mistyped name.
 enum CommandNames {
-    /// Returns the first name that begins with `word`, if `word` has at least three letters and such a name exists.
-    /// Otherwise returns the most similar name; `nil` if more than one letter and more than a third of the letters
-    /// differ.
+    /// Returns the command name that fits `word` best.
+    ///
+    /// If `word` has at least three letters, this is the first name that begins with `word`. Otherwise it is the most
+    /// similar name. Returns `nil` if the most similar name differs in more than one letter and in more than a third of
+    /// its letters.
     static func closest(to word: String, among names: [String]) -> String? {
         let word = word.lowercased()
         if word.count >= 3, let longer = names.first(where: { $0.hasPrefix(word) }) { return longer }

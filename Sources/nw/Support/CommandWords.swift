@@ -22,10 +22,10 @@ struct CommandWords {
 
     private var flags: Set<Character> = []
     private var options: Set<Character> = []
-    /// Names with one dash and several letters, such as `-sS`, which are not split.
+    /// Names with one dash and several letters, such as `-sS`. The parser does not split them into single letters.
     private var wholeNames: Set<String> = []
     private var longOptions: Set<String> = []
-    /// All names with two dashes.
+    /// All option names that begin with two dashes.
     private var longNames: Set<String> = ["help", "version"]
 
     /// Words that make the parser print information about the command and ignore all errors.
@@ -33,7 +33,7 @@ struct CommandWords {
         "-h", "--help", "--help-hidden", "--version", "--experimental-dump-help", "--generate-completion-script",
     ]
 
-    /// - Parameter command: The command with the known options.
+    /// - Parameter command: The command that defines the known options.
     init(of command: any ParsableCommand.Type) {
         let listing = try? JSONDecoder().decode(Listing.self, from: Data(command._dumpHelp().utf8))
         for argument in listing?.command.arguments ?? [] {
@@ -50,12 +50,13 @@ struct CommandWords {
         }
     }
 
-    /// Whether any word may have to be split. The program checks this first, because reading a command's options takes a millisecond.
+    /// Whether any word may need to be split into several options. The program checks this first, because reading a
+    /// command's options takes a millisecond.
     static func areNeeded(for words: some Sequence<String>) -> Bool {
         words.contains { $0.utf8.count > 2 && $0.hasPrefix("-") && !$0.hasPrefix("--") }
     }
 
-    /// Splits the words so that each has one option. A word with unknown options stays unchanged.
+    /// Splits grouped options into separate words, one option each. A word with unknown options stays unchanged.
     func split(_ words: [String]) -> [String] {
         var result: [String] = []
         var rest = words[...]
@@ -69,8 +70,10 @@ struct CommandWords {
         return result
     }
 
-    /// Returns the first option that the command does not have, and the most similar option that it has. Returns `nil`
-    /// if the command has all options, and for a request such as `--help`.
+    /// Returns the first unknown option among the words of a command line, and the known option that is most similar to
+    /// it.
+    ///
+    /// Returns `nil` if all options are known. Also returns `nil` if the words contain a request such as `--help`.
     func unknownOption(in words: [String]) -> (option: String, closest: String?)? {
         guard Self.questions.isDisjoint(with: words) else { return nil }
         var rest = split(words)[...]
@@ -108,7 +111,8 @@ struct CommandWords {
             let value = name[name.index(after: index)...]
             if options.contains(letter) {
                 if value.isEmpty { return parts + ["-\(letter)"] }
-                // `-c3` and the parser's form `-c=3` mean the same.
+                // `-c3` and `-c=3` mean the same, but the parser accepts only `-c=3`. Convert the first form to the
+                // second.
                 return parts + ["-\(letter)=\(value.hasPrefix("=") ? value.dropFirst() : value)"]
             }
             guard flags.contains(letter) else { return [word] }

@@ -55,17 +55,18 @@ func withCancellingDeadline<Value: Sendable>(
     }
 }
 
-/// The time since the latest progress of some work.
+/// Measures how long some work has made no progress.
 final class IdleTime: Sendable {
     private let last = Mutex(ContinuousClock.now)
 
-    /// Records progress.
+    /// Restarts the idle time, because the work has made progress.
     func end() { last.withLock { $0 = .now } }
 
     var duration: Duration { last.withLock { ContinuousClock.now - $0 } }
 }
 
-/// Runs `body`, and calls `onExpiry` if it reports no progress for longer than `limit`. `onExpiry` must make `body` return or throw.
+/// Runs `body`, and calls `onExpiry` if `body` reports no progress for longer than `limit`. `onExpiry` must make `body`
+/// return or throw.
 ///
 /// - Throws: ``TimedOut`` if `body` throws after `onExpiry` was called; otherwise the error from `body`.
 func withIdleLimit<Value: Sendable>(
@@ -77,7 +78,7 @@ func withIdleLimit<Value: Sendable>(
         group.addTask { try await body(idle) }
         group.addTask {
             while case let rest = limit - idle.duration, rest > .zero {
-                // The sleep is cancelled if the work is done first.
+                // If the work completes first, the task group cancels this sleep.
                 guard (try? await Task.sleep(for: rest)) != nil else { return nil }
             }
             expired.note()
@@ -96,8 +97,10 @@ func withIdleLimit<Value: Sendable>(
     }
 }
 
-/// Whether the time limit has passed. It is set before `onExpiry` runs, because the error that `onExpiry` causes in
-/// `body` must be reported as ``TimedOut``.
+/// Whether the time limit has passed.
+///
+/// The flag is set before `onExpiry` runs. This closure causes an error in `body`. Because of the flag, that error can
+/// be reported as ``TimedOut``.
 private final class Expiry: Sendable {
     private let flag = Atomic(false)
 

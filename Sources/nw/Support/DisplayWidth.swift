@@ -34,6 +34,7 @@ extension StringProtocol {
 }
 
 extension Character {
-    /// The number of terminal columns. An emoji sequence takes as many columns as its widest part.
+    /// The number of terminal columns that the character takes. An emoji sequence takes as many columns as its widest
+    /// part.
     fileprivate var columnCount: Int { unicodeScalars.map(\.columnCount).max() ?? 0 }
 }

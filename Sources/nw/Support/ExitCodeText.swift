@@ -9,7 +9,7 @@ enum ExitCodeText {
           130, 143  ended by SIGINT or SIGTERM
         """
 
-    /// The codes for `nw download` and `nw upload`.
+    /// The exit codes for `nw download` and `nw upload`.
     static let transfer = """
         Exit codes:
           0         success
@@ -18,11 +18,11 @@ enum ExitCodeText {
           130, 143  ended by SIGINT or SIGTERM
         """
 
-    /// The codes for a server.
+    /// Returns the help text about exit codes for a server command.
     ///
     /// - Parameters:
-    ///   - needs: The resources needed to start.
-    ///   - ending: The work in progress when the server ends.
+    ///   - needs: The resources that the server needs to start.
+    ///   - ending: The work that may be in progress when the server ends.
     static func server(needs: String, ending: String) -> String {
         """
         Exit codes:

@@ -1,6 +1,7 @@
 import ArgumentParser
 
-/// Options from ping, tcpdump, nmap and netcat that request this tool's default behaviour.
+/// Options that users know from ping, tcpdump, nmap and netcat. This tool accepts them, although its behaviour is
+/// already as requested.
 struct NumericOption: ParsableArguments {
     @Flag(
         name: .customShort("n"), help: ArgumentHelp("Accepted without effect: addresses and ports are always numeric."))

@@ -42,11 +42,12 @@ func checkRoomForSource() throws {
     }
 }
 
-/// Runs `body` like ``untilInterrupted(_:)``. If `body` throws, for example after a signal, `goodbye` runs before the
-/// error is thrown.
+/// Runs `body` like ``untilInterrupted(_:)``, and withdraws services if `body` throws.
 ///
-/// - Parameter goodbye: Starts to withdraw services. It receives a closure, and must call it when the services are
-///   withdrawn.
+/// If `body` throws, for example after a signal, `goodbye` runs first. Then the error is thrown.
+///
+/// - Parameter goodbye: Starts to withdraw services. It receives a closure, and must call this closure when the
+///   services are withdrawn.
 func untilInterrupted(
     _ body: @escaping @Sendable () async throws -> Void, goodbye: (@escaping @Sendable () -> Void) -> Void
 ) async throws {

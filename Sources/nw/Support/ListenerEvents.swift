@@ -1,7 +1,7 @@
 import Causeway
 import Dispatch
 
-/// A listener event.
+/// An event of a listener: a state change or a new connection.
 enum ListenerEvent: Sendable {
     case state(NWListener.State)
     case connection(NWConnection)

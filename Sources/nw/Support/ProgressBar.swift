@@ -3,7 +3,7 @@ import CausewayTypes
 
 /// One transfer's progress on the ``StatusLine``. Shows nothing if standard error is not a terminal.
 struct ProgressBar {
-    /// The widths of the name and the bar in columns, on a terminal that is wide enough.
+    /// The number of columns for the name, and for the bar. A narrower terminal uses fewer columns.
     private static let (nameWidth, barWidth) = (30, 24)
     /// The minimum number of columns for the transfer's name. If fewer are free, the name is not shown.
     private static let minimumNameWidth = 8
@@ -11,9 +11,9 @@ struct ProgressBar {
     private static let interval = Duration.milliseconds(100)
 
     private let name: String
-    /// The transfer's end position in bytes; `nil` if unknown.
+    /// The file position at which the transfer ends, in bytes; `nil` if unknown.
     private let byteCount: UInt64?
-    /// The transfer's start position in bytes.
+    /// The position in bytes at which the transfer starts.
     private let origin: UInt64
     private let isWanted: Bool
     private let start = ContinuousClock.now
@@ -40,7 +40,7 @@ struct ProgressBar {
         draw()
     }
 
-    /// Draws the final state, which stays on the terminal.
+    /// Draws the progress bar a last time. It then stays on the terminal.
     func finish() {
         guard isWanted else { return }
         draw()
@@ -57,8 +57,8 @@ struct ProgressBar {
         StatusLine.show(line(columns: TerminalScreen.columnCount, after: ContinuousClock.now - start))
     }
 
-    /// Returns the line for a terminal with this number of columns. The last column stays free, because some terminals begin a new line
-    /// after it.
+    /// Returns the progress line for a terminal with this number of columns. The last column stays free, because some
+    /// terminals begin a new line after it.
     func line(columns: Int, after time: Duration) -> PrintableText {
         let room = columns - 1
         let rate = Amounts.rate(position - min(origin, position), over: time)

@@ -2,10 +2,10 @@ import CausewaySystem
 import CausewayTypes
 import Synchronization
 
-/// The terminal line that shows progress.
+/// The line on the terminal that shows progress.
 ///
-/// A process has one status line. To print other text, the tool erases the line first and redraws it below the text, so
-/// that progress and output never share a line.
+/// A process has one such line. Before the tool prints other text, it erases the line. Then it redraws the line below
+/// the text, so progress and output never share a line.
 enum StatusLine {
     /// The currently drawn text.
     private static let shown = Mutex<PrintableText?>(nil)
@@ -30,7 +30,7 @@ enum StatusLine {
         }
     }
 
-    /// Leaves the line as it is. The next text begins below it.
+    /// Keeps the status line on the screen. The next text begins below it.
     static func leave() {
         shown.withLock { shown in
             if shown.take() != nil { put("\n") }
@@ -53,7 +53,7 @@ enum StatusLine {
     }
 
     private static func put(_ text: PrintableText) {
-        // A failure to show progress is ignored.
+        // Progress display is optional, so discard its errors.
         try? OpenFile.standardError.put(text)
     }
 }

@@ -9,7 +9,7 @@ protocol Subcommand: AsyncParsableCommand {
     /// The configuration for the parser: name, help and subcommands.
     static var outline: CommandConfiguration { get }
 
-    /// Prepares settings that must be chosen before the command's task starts.
+    /// Prepares everything that must be set before the command's task starts.
     ///
     /// - Returns: The executor for the command's task; `nil` for Swift's thread pool.
     func prepare() -> (any TaskExecutor)?

@@ -9,7 +9,7 @@ enum TerminalScreen {
     /// Whether standard output is a terminal that supports control sequences.
     static let isInteractive = OpenFile.standardOutput.kind == .terminal && !isDumb
 
-    /// Whether to use colours. The environment variable `NO_COLOR` disables them.
+    /// Whether the output to the terminal has colours. The environment variable `NO_COLOR` turns colours off.
     static let hasColor = isInteractive && (variable("NO_COLOR") ?? "").isEmpty
 
     /// The number of terminal lines; 24 if unknown.
@@ -53,8 +53,8 @@ extension PrintableText {
 struct LiveLines {
     private var drawn = 0
 
-    /// Replaces the previously drawn lines. If there are too many lines, the final line shows the number of hidden
-    /// lines.
+    /// Replaces the lines that were drawn before. If there are too many new lines, the final line shows how many lines
+    /// are hidden.
     mutating func draw(_ lines: [PrintableText]) {
         let room = max(2, TerminalScreen.lineCount - 1)
         var shown = lines

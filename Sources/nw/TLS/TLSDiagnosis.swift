@@ -7,7 +7,7 @@ struct TLSDiagnosis: Sendable {
     /// One certificate that the server sent.
     struct Sent: Sendable {
         var certificate: Certificate
-        /// Remarks on the certificate's position in the chain, for example that it is out of order.
+        /// Remarks about the position of the certificate in the chain. Example: the certificate is out of order.
         var remarks: [String]
     }
 
@@ -17,9 +17,10 @@ struct TLSDiagnosis: Sendable {
     var sent: [Sent]
     /// Why the server is not trusted; `nil` if it is trusted.
     let failure: String?
-    /// Advice, one sentence each.
+    /// Advice for the user. Each element is one sentence.
     let remedies: [String]
-    /// The subjects from the server's certificate to the trust anchor; empty if no chain was found.
+    /// The subject of each certificate in the chain, from the server's certificate to the trust anchor. Empty if no
+    /// chain was found.
     let chain: [String]
 
     var isTrusted: Bool { failure == nil }
@@ -95,10 +96,11 @@ struct TLSDiagnosis: Sendable {
     }
 }
 
-/// A server's certificates as a chain that may have gaps.
+/// A server's certificates, arranged as a chain that may have gaps.
 struct Presented {
     private let certificates: [Certificate]
-    /// The server's certificate, then its issuer, and so on, as far as the server sent the issuers.
+    /// The server's certificate, followed by its issuer, that issuer's issuer, and so on. The list ends where the
+    /// server sent no further issuer.
     private let linked: [Certificate]
 
     init(_ certificates: [Certificate]) {

@@ -3,7 +3,7 @@ import CausewayTLS
 import Dispatch
 import Synchronization
 
-/// One handshake that accepts every server certificate.
+/// A TLS handshake that accepts every server certificate, to examine the server.
 struct TLSProbe: Sendable {
     var target: Target
     var serverName: String?
@@ -21,7 +21,8 @@ struct TLSProbe: Sendable {
         var cipherSuite = ""
         var group: String?
         var applicationProtocol: String?
-        /// Whether the connection needed an old TLS version or a weak cipher suite, which connections do not use by default.
+        /// Whether the probe used an old TLS version or a weak cipher suite. By default, connections do not allow
+        /// these.
         var isObsolete = false
         var times = Times()
     }
@@ -91,7 +92,7 @@ struct TLSProbe: Sendable {
         let security = options.securityProtocolOptions
         if let serverName { sec_protocol_options_set_tls_server_name(security, serverName) }
         for name in applicationProtocols { sec_protocol_options_add_tls_application_protocol(security, name) }
-        // Do not resume a session, because the server does not send its certificates then.
+        // Turn off session resumption. In a resumed session, the server does not send its certificates.
         sec_protocol_options_set_tls_resumption_enabled(security, false)
         sec_protocol_options_set_tls_ocsp_enabled(security, true)
         if isObsolete {
@@ -106,7 +107,8 @@ struct TLSProbe: Sendable {
                 let trust = sec_trust_copy_ref(trust).takeRetainedValue()
                 let chain = (SecTrustCopyCertificateChain(trust) as? [SecCertificate]) ?? []
                 certificates(chain.compactMap { try? Certificate(der: [UInt8](SecCertificateCopyData($0))) })
-                // Accepting every peer is safe: no data is sent, and the certificates are validated after the handshake.
+                // Accept every peer here. This is safe: the program sends no data, and it validates the certificates
+                // after the handshake.
                 complete(true)
             }, DispatchQueue(label: "nw.tls"))
         return NWParameters(tls: options)

@@ -4,7 +4,7 @@ import CausewayTypes
 import CausewayURLLoading
 import Foundation
 
-/// Downloads in this command's background session.
+/// Performs downloads in the background session of this command.
 struct TransfersDownload {
     private static let identifier = "get"
 
@@ -87,8 +87,8 @@ struct TransfersDownload {
                 let code = (error as? URLError)?.errorCode ?? 0
                 printError("nw: transfers: \(url): \(error.localizedDescription) (\(code))")
             }
-            // There is no line to print if the file could not be stored, or if an earlier process stored the file and
-            // was killed before it printed the line.
+            // There is no line to print if the file could not be stored. Another possibility: an earlier process stored
+            // the file and was killed before it printed the line.
             let line = stored.withLock { $0.removeValue(forKey: task.taskIdentifier) }
             if let line { printLine(line) }
             ended()

@@ -18,7 +18,7 @@ struct TransfersListing: Encodable {
         /// The process using the session, if any.
         var active: String?
         var transfers: [Transfer]
-        /// The names of damaged records.
+        /// The file names of damaged transfer records.
         var damaged: [String]
         /// Whether the transfers could be read.
         var readable: Bool

@@ -4,13 +4,13 @@ import CausewayURLLoading
 /// Continues the transfers of all programs that are not running.
 struct TransfersRun {
     typealias Session = BackgroundTransfers.Session
-    /// The tasks that were pending when a session's latest run began, by session path. While these tasks are the same,
-    /// only the session's program can continue them.
+    /// For each session path, the tasks that were pending when the session's latest run started. While the pending
+    /// tasks stay the same, only the session's program can continue them.
     typealias Left = [String: [Int]]
 
     /// The condition that ends a run. A run that ends while transfers cannot be read fails.
     enum Limit {
-        /// The run ends as soon as no transfer can run.
+        /// Ends the run as soon as no transfer can continue.
         case nothingToDo
         /// No transfer can run, and no other process uses a session that `nw transfers` could continue after that
         /// process has exited. The run waits for transfers that cannot be read, for a limited time.
@@ -49,8 +49,8 @@ struct TransfersRun {
         var left: Left = [:]
         while !Task.isCancelled, let after = try await run.asAgent(left) {
             left = after
-            // Check for new transfers again: while this process held the lock, a program that started a transfer did
-            // not start another process to continue it.
+            // Check for new transfers again. Another program may have started a transfer while this process held the
+            // lock. That program did not start another process to continue the transfer.
             guard transfers.sessions(isBrief: true).contains(where: { isExpected($0) || isDue($0, left) }) else {
                 return
             }
@@ -79,8 +79,8 @@ struct TransfersRun {
             && left[session.path] != session.pending
     }
 
-    /// Returns whether the session may soon have transfers that can run: another process is using it now, and may exit
-    /// before the transfers are complete, or the transfers cannot be read now.
+    /// Returns whether the session may soon have transfers that `nw` can run. There are two cases. Another process uses
+    /// the session now, and may exit before its transfers are complete. Or the transfers cannot be read now.
     private static func isExpected(_ session: Session) -> Bool {
         session.activity != nil && session.isComplete || !session.isReadable
     }
@@ -141,8 +141,9 @@ struct TransfersRun {
                 case .interval?: isTicking = false
                 case .session(let path, let isCompleted)?:
                     running.remove(path)
-                    // The run stopped because another process was using the session, such as the program that created
-                    // it. That process may have exited since then, so let the session's transfers run again.
+                    // The run stopped because another process was using the session, for example the program that
+                    // created the session. That process may have exited since then. So let the session's transfers run
+                    // again.
                     if !isCompleted { left[path] = nil }
                 case nil: return
                 }
@@ -156,8 +157,8 @@ struct TransfersRun {
 
     private enum End: Sendable {
         case interval
-        /// The run of a session has ended. `isCompleted` is true if only the program that created the session can
-        /// continue its remaining tasks.
+        /// The work on a session has ended. If `isCompleted` is true, tasks may remain. Only the program that created
+        /// the session can continue them.
         case session(path: String, isCompleted: Bool)
     }
 

@@ -9,9 +9,9 @@ typedef struct cw_comparison {
     bool is_equal;
 } cw_comparison;
 
-/// False when no headers of OpenSSL 3 are installed.
+/// Returns `false` if no OpenSSL 3 headers are installed.
 bool cw_headers_are_installed(void);
-/// Returns comparison number `index`. Its name is NULL if `index` is greater than that of the last comparison.
+/// Returns the comparison with the number `index`. If `index` is too large, the name in the result is NULL.
 cw_comparison cw_compare_with_headers(int index);
 
 #endif

@@ -2,14 +2,15 @@ import CausewayBonjourProtocols
 import CausewayTypes
 import CausewayWire
 
-/// Two links with a common virtual clock, and bridges between them. Hosts 0 to `bridgeCount - 1` of either link are the bridges.
+/// Two simulated links with a common virtual clock, and bridges between them. On each link, hosts 0 to `bridgeCount -
+/// 1` are the bridges.
 final class BridgedLinks {
     private struct Bridge {
         var machine: LinkBridge
         var questions: [LinkBridge.Side: [QuestionID: DNSQuestion]] = [:]
         var registrations: [LinkBridge.Side: [RegistrationID: DNSName]] = [:]
         var nextNumber: UInt64 = 1_000
-        /// The number of events that were read from the bridge's host on each link.
+        /// For each link, how many events of the bridge's host the test has already read.
         var read: [LinkBridge.Side: Int] = [:]
         var isUp = true
     }
@@ -17,10 +18,10 @@ final class BridgedLinks {
     let near: VirtualLink
     let far: VirtualLink
     private var bridges: [Bridge]
-    /// The actions that each bridge has returned.
+    /// All actions that each bridge has returned so far.
     private(set) var told: [[LinkBridge.Action]]
 
-    /// - Parameter hostCount: The number of hosts on each link besides the bridges.
+    /// - Parameter hostCount: The number of hosts on each link, without the bridges.
     init(
         _ types: [String] = ["_ipp._tcp"], from sources: Set<LinkBridge.Side> = [.far], bridgeCount: Int = 1,
         hostCount: Int = 1, serviceLimit: Int = LinkBridge.serviceLimit
@@ -47,13 +48,13 @@ final class BridgedLinks {
         perform(index)
     }
 
-    /// Removes a bridge without a goodbye.
+    /// Simulates the sudden end of a bridge. It sends no goodbye.
     func kill(_ index: Int) {
         bridges[index].isUp = false
         for side in LinkBridge.Side.allCases { wire(side).hosts[index].isConnected = false }
     }
 
-    /// The first host on a link that is not a bridge.
+    /// The first host that is not a bridge. The value is an index into the hosts of a link.
     var host: Int { bridges.count }
 
     func register(_ records: [DNSRecord], _ id: UInt64 = 1, on side: LinkBridge.Side, host: Int? = nil) {
@@ -112,7 +113,7 @@ final class BridgedLinks {
         }
     }
 
-    /// Reports the results of queries and registrations to a bridge. Returns whether there were any.
+    /// Passes the results of queries and registrations on one link to a bridge. Returns whether there were any.
     private func report(_ index: Int, _ side: LinkBridge.Side) -> Bool {
         let events = wire(side).hosts[index].events.dropFirst(bridges[index].read[side] ?? 0)
         bridges[index].read[side] = wire(side).hosts[index].events.count

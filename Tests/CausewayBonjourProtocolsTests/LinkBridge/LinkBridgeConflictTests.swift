@@ -53,7 +53,7 @@ struct LinkBridgeConflictTests {
         links.ask(Printer.instance, .srv)
         links.register(Self.printer(), on: .far)
         links.run(for: .seconds(10))
-        // The host keeps sending its record, like a host whose link was partitioned.
+        // The host still sends its old record, as if its link had been separated from the network.
         var message = DNSMessage()
         message.flags = [.isResponse, .isAuthoritative]
         message.answers = [Self.printer(host: "beta", port: 1)[1]]
@@ -88,7 +88,7 @@ struct LinkBridgeConflictTests {
             links.run(for: .seconds(600))
             #expect(links.known() == [] && links.known(2, on: .far) == [])
             let after = (0..<count).map { links.near.sent(by: $0).count + links.far.sent(by: $0).count }
-            // The only remaining packets are queries at growing intervals.
+            // From here on, the bridges send only queries, at growing intervals.
             #expect(zip(before, after).allSatisfy { $1 - $0 < 40 })
         }
         for index in 0..<count {
@@ -122,7 +122,7 @@ struct LinkBridgeConflictTests {
         #expect(links.told[0].count > 50 && links.told[0].count <= 32 + 50)
         links.run(for: .seconds(30))
         #expect(links.told[0].count == 100)
-        // The bridge announces services that waited when others are removed.
+        // When services are removed, the bridge announces other services that were waiting.
         for number in 0..<75 {
             links.far.hosts[links.host].link.unregister(RegistrationID(rawValue: UInt64(number + 1)), at: links.now)
         }
@@ -148,8 +148,8 @@ struct LinkBridgeConflictTests {
             links.unregister(UInt64(round + 1), on: .far)
             links.run(for: .milliseconds(1_500))
         }
-        // The rounds take two minutes. Each bridged cycle takes at least three seconds: a grace period of one second and a pause of two
-        // seconds.
+        // The rounds take two minutes in total. Each cycle of a bridged service takes at least three seconds: one
+        // second of grace period and two seconds of pause.
         #expect(links.told[0].count <= 2 * 40)
         let sent = links.near.sent(by: 0) { $0.flags.contains(.isResponse) }
         #expect(sent.count < 40 * 8)

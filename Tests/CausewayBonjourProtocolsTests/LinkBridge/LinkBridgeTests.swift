@@ -29,7 +29,7 @@ struct LinkBridgeTests {
         links.run(for: .seconds(5))
         #expect(links.known() == [] && links.known(2) == [] && links.known(3) == [])
         #expect(links.told[0].last == .ended(Printer.instance, on: .near))
-        // Nothing was sent on the link from which the service was learned.
+        // The bridge sent no responses on the link where it discovered the service.
         #expect(links.far.sent(by: 0) { !$0.answers.isEmpty && $0.flags.contains(.isResponse) }.isEmpty)
     }
 

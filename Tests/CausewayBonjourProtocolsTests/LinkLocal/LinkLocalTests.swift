@@ -46,7 +46,7 @@ struct LinkLocalTests {
             done.compactMap { if case .assign(let address) = $0.action { address } else { nil } }
         }
 
-        /// Returns a host with an address that is established.
+        /// Returns a host whose address is established.
         static func settled() -> Host {
             var host = Host()
             host.link()
@@ -112,7 +112,7 @@ struct LinkLocalTests {
         }
         let assigned = host.done.first { $0.action == .assign(address) }
         #expect(assigned?.time == probes[2].time + .seconds(2))
-        // The address is usable after slightly more than six seconds.
+        // By now, slightly more than six seconds have passed since the start. The address becomes usable at this time.
         #expect(assigned!.time < .seconds(7))
     }
 
@@ -164,7 +164,8 @@ struct LinkLocalTests {
                 host.link()
             }
         }
-        // Ten addresses are tried immediately, then one per minute, for less than seven minutes.
+        // The host tries ten addresses at once, and then one address per minute. The test runs for less than seven
+        // minutes.
         let tried = Set(host.packets.map(\.packet.target))
         #expect((12...18).contains(tried.count) && host.assigned.isEmpty)
     }

@@ -84,7 +84,7 @@ enum BonjourTrials {
     private static let proxy = MulticastPeer(.ipv4(IPv4Address(bits: 0x0A00_0001)), port: 9)
 
     private static func proxyRecord(_ random: inout SplitMix64) -> DNSRecord {
-        // More names than the client locates.
+        // The numbers in this range give more proxy names than the client looks up.
         let name = DNSName("10-20-30-\(random.integer(in: 40...60)).0", in: SleepProxyClient.type) ?? .local
         let host = DNSName("proxy", in: .local) ?? .local
         switch random.integer(in: 0...2) {
@@ -155,7 +155,7 @@ enum BonjourTrials {
             case 11: if random.chance(oneIn: 4) { link.hearsItself.toggle() }
             default: receive(&link, heard, now, &random)
             }
-            // The driver takes the actions after each event, before the time passes.
+            // Take the actions after each event, before the clock advances, as the driver does.
             return link.takeActions()
         }.noting { heard, action in
             switch action {
@@ -163,7 +163,8 @@ enum BonjourTrials {
             case .checkNeighbour, .changed, .denied, .established, .conflicted: break
             }
         }
-        // Records are in hash tables: their order in messages, and the delays drawn for them, differ.
+        // Messages take records from hash tables. So the records have a different order in each run, and the random
+        // delays differ too.
         .comparing(.none)
     }
 
@@ -175,7 +176,8 @@ enum BonjourTrials {
         MulticastPeer(.ipv4(IPv4Address(bits: 0x0A00_0002)), port: random.chance(oneIn: 4) ? 40_000 : 5_353)
     }
 
-    /// A message that this host has sent comes back from another one, or another host answers.
+    /// Simulates an arriving message from another host. The message is either a copy of this host's own message, or an
+    /// answer of the other host.
     private static func receive(
         _ link: inout MulticastLink, _ heard: [[UInt8]], _ now: Duration, _ random: inout SplitMix64
     ) {

@@ -3,7 +3,7 @@ import CausewayTestKit
 import CausewayTypes
 import CausewayWire
 
-/// The trials of the machines within a ``MulticastLink``, and of the one that limits its output.
+/// Random tests for the state machines inside a ``MulticastLink``, and for the machine that limits its output.
 enum MulticastTrials {
     static let all: [any MachineTesting] = [querier, registration, responder, pacer, pending, cache]
 
@@ -30,7 +30,8 @@ enum MulticastTrials {
             }
             return []
         }
-        // Records and questions are in hash tables: their order in messages, and the delays drawn for them, differ.
+        // Do not compare the actions of the two machines. Both store records and questions in hash tables, so the order
+        // in their messages and the random delays can differ.
         .comparing(.none)
     }
 
@@ -146,7 +147,8 @@ enum MulticastTrials {
             }
             return []
         }
-        // The records of one name are in a hash table.
+        // The records of one name are stored in a hash table, so their order can vary. Compare them without regard to
+        // the order.
         .comparing(.withoutOrder)
     }
 
@@ -173,7 +175,7 @@ enum MulticastTrials {
         return DNSQuestion(name(&random), type, acceptsUnicast: acceptsUnicast)
     }
 
-    /// A query, a probe, or a message with further known answers.
+    /// Returns a random DNS message: a query, a probe, or a list of further known answers.
     private static func query(_ random: inout SplitMix64) -> DNSMessage {
         var message = DNSMessage()
         message.questions = random.chance(oneIn: 4) ? [] : [question(&random)]

@@ -3,7 +3,7 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-/// Conformance items for name conflicts; `Scripts/bonjour-conformance` lists them all.
+/// Tests for the conformance items about name conflicts. `Scripts/bonjour-conformance` lists all items.
 @Suite("Multicast DNS: conformance of conflict handling")
 struct ConflictConformanceTests {
     private static let id = RegistrationID(rawValue: 1)
@@ -162,7 +162,7 @@ struct ConflictConformanceTests {
         #expect(wire.packets.count == before)
     }
 
-    // RFC 6762 §8.4.
+    // Limit on announced updates: RFC 6762 §8.4.
     @Test(
         "C59: ten changes per minute are announced at once, further ones are delayed; the last one is always announced")
     func updateRate() {

@@ -5,7 +5,8 @@ import Testing
 
 @Suite("Multicast DNS: endless conflicts (RFC 6762 §8.1)")
 struct ConflictStormTests {
-    /// Renames a host's service after each conflict, while another host denies every probe. Returns the times of all first probes.
+    /// Simulates a host that renames its service after each conflict, while another host denies every probe. Returns
+    /// the time of each name's first probe.
     private static func attempts(
         until end: Duration, isMulticast: Bool, _ denial: (DNSName) -> DNSRecord
     ) -> [Duration] {
@@ -43,7 +44,7 @@ struct ConflictStormTests {
     func slowsDown(_ isMulticast: Bool) {
         let starts = Self.attempts(until: .seconds(90), isMulticast: isMulticast, Self.service)
         let gaps = zip(starts, starts.dropFirst()).map { $1 - $0 }
-        // Each probe causes a conflict.
+        // Every probe for the name meets a conflict, so the host probes again and again.
         #expect(gaps.count > 20)
         #expect(gaps.prefix(14).allSatisfy { $0 < .seconds(2) })
         #expect(gaps.dropFirst(14).allSatisfy { $0 >= .seconds(5) && $0 < .seconds(6) }, "\(gaps)")
@@ -59,7 +60,7 @@ struct ConflictStormTests {
         for _ in 0..<20 {
             wire.inject(message)
             let count = wire.packets.count
-            // No host answers the probes: the name is regained each time.
+            // No other host answers the probes. So this host can use its name again after each conflict.
             repeat {
                 wire.run(for: .milliseconds(100))
             } while wire.packets.count == count || wire.packets.last!.message.answers.isEmpty

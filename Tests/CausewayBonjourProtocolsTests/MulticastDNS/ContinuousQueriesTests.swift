@@ -11,7 +11,7 @@ struct ContinuousQueriesTests {
     private static let first = QuestionID(rawValue: 1)
     private static let second = QuestionID(rawValue: 2)
 
-    /// Returns queries with one question, which is due at zero.
+    /// Returns a set of queries with one question, which is due at the time zero.
     private static func queries() -> ContinuousQueries {
         var queries = ContinuousQueries()
         var random: any RandomNumberGenerator & Sendable = SplitMix64(seed: 1)

@@ -4,7 +4,7 @@ import CausewayWire
 import Foundation
 import Testing
 
-/// Many hosts on one link. `CAUSEWAY_CROWD=300` sets the number that the requirements state.
+/// Tests with many hosts on one link. The required number is 300. Set `CAUSEWAY_CROWD=300` to test with this number.
 @Suite("Multicast DNS: crowded and flapping links")
 struct MulticastCrowdTests {
     private static let count =
@@ -27,7 +27,8 @@ struct MulticastCrowdTests {
         }
         wire.run(for: .seconds(60))
         for host in 0..<Self.count { #expect(wire.known(1, to: host).count == Self.count) }
-        // Packets per host: three probes, four announcements and the first query. After that, the query of one host serves all hosts.
+        // Each host sends three probes, four announcements and a first query. After that, one host's query serves all
+        // hosts.
         #expect(wire.packets.count <= Self.count * 9)
         let before = wire.packets.count
         wire.run(for: .seconds(600))
@@ -49,7 +50,7 @@ struct MulticastCrowdTests {
             wire.run(for: .seconds(10))
             for host in 0..<20 { missing += 20 - wire.known(1, to: host).count }
         }
-        // At most 16 of 1,600 pairs of hosts.
+        // There are 1,600 pairs of hosts. At most 1 % of the services may be missing, which is 16.
         #expect(missing <= 16)
     }
 
@@ -82,7 +83,7 @@ struct MulticastCrowdTests {
             wire.hosts[1].link.restart(at: wire.now)
             wire.run(for: .seconds(1))
         }
-        // Every two seconds: three probes, one or two announcements, and the answers to them.
+        // Every two seconds, the host sends three probes and one or two announcements. Other hosts answer them.
         #expect(wire.packets.count - before <= 60 * 10)
         wire.run(for: .seconds(30))
         #expect(wire.known(1, to: 0).count == 3)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Multicast DNS: copies of sent messages")
 struct MulticastEchoTests {
-    /// Starts a question and returns the query.
+    /// Starts a question, and returns the query message that it sends.
     private static func query(_ number: UInt64, of link: inout MulticastLink) -> [UInt8] {
         let (id, now) = (QuestionID(rawValue: number), Duration.seconds(Int64(number)))
         link.ask(DNSQuestion(DNSName("_t\(number)._tcp.local")!, .ptr), id, at: now)
@@ -24,7 +24,7 @@ struct MulticastEchoTests {
         let last = Self.query(101, of: &link)
         for (bytes, isKnown) in [(last, true), (sent[99], true), (sent[37], true), (sent[36], false)] {
             _ = link.interest(in: bytes.span, arrival, isSelf: true, at: .seconds(102))
-            // A copy that is not expected comes from another process.
+            // An unexpected copy comes from another process.
             #expect(link.hasSiblings != isKnown)
         }
     }

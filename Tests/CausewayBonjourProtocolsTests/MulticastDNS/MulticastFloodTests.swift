@@ -35,7 +35,7 @@ struct MulticastFloodTests {
         #expect(Self.interest(Self.answer([pointer]), of: &link) == .none)
         #expect(Self.interest(DNSMessage.query(DNSQuestion("x.local", .a)).encoded(), of: &link) == .none)
         #expect(Self.interest([UInt8](repeating: 0xC0, count: 700), of: &link) == .none)
-        // The header states 65,535 records, and the message contains none.
+        // The header claims that the message has 65,535 records, but it has none.
         #expect(Self.interest([0, 0, 0x84, 0, 0, 0, 0xFF, 0xFF, 0, 0, 0, 0], of: &link) == .none)
     }
 
@@ -55,7 +55,8 @@ struct MulticastFloodTests {
         #expect(Self.interest(DNSMessage.query(DNSQuestion("ALPHA.local", .a)).encoded(), of: &link) == .question)
         let conflict = Printer.address("alpha", "10.0.0.99")
         #expect(Self.interest(Self.answer(conflict), of: &link) == .answer)
-        // A message with more records than the summary examines is always decoded.
+        // The summary of a message examines only a limited number of records. If a message has more records, it is
+        // always decoded completely.
         let many = (0..<65).map { DNSRecord(DNSName("h\($0)", in: "local")!, .a, timeToLive: 9, conflict[0].data) }
         #expect(Self.interest(Self.answer(many), of: &link) == .answer)
     }
@@ -114,8 +115,8 @@ struct MulticastFloodTests {
         #expect(count <= PacketPacer.replyLimit + 2)
     }
 
-    /// The answers about a thousand services take about 15 messages, and those about ten thousand services take 150. A third of these
-    /// messages, and a third of the known-answer messages, is lost.
+    /// About 15 messages can answer for 1,000 services, and 150 messages for 10,000 services. The simulated link loses
+    /// a third of them. It also loses a third of the messages that list known answers.
     @Test("Lost answers about thousands of services are repeated for the next queries")
     func repaired() {
         let count = Self.isLarge ? 10_000 : 1_000

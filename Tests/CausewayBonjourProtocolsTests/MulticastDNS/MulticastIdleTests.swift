@@ -16,8 +16,8 @@ struct MulticastIdleTests {
             wire.hosts[0].link.ask(question, QuestionID(rawValue: id), at: wire.now)
         }
         wire.run(for: .seconds(600))
-        // Query intervals double, up to an hour. In this period, the series that began 0.1 s after the start sends queries at 1,023 s and
-        // 2,047 s.
+        // After each query, the interval doubles, up to one hour. The first series of queries began 0.1 s after the
+        // start. Its queries at 1,023 s and 2,047 s are in the measured period.
         let before = wire.packets.count
         var wakes = 0
         let end = wire.now + .seconds(3_000)
@@ -36,7 +36,8 @@ struct MulticastIdleTests {
         wire.hosts[1].link.ask(DNSQuestion(Printer.instance, .txt), QuestionID(rawValue: 1), at: wire.now)
         wire.run(for: .seconds(10))
         let next = wire.hosts[1].link.deadline ?? .zero
-        // The record arrived in the first ten seconds; its TTL is 75 minutes.
+        // The record has a TTL of 75 minutes, and it arrived within the first ten seconds. So the first refresh is due
+        // only after 80 % of the TTL.
         #expect(next >= .seconds(30) + .seconds(4_500) * 0.8 - .seconds(30))
     }
 }

@@ -19,12 +19,14 @@ struct MulticastLossTests {
                 Printer.records("Printer \(host)", host: "h\(host)"), RegistrationID(rawValue: 1), at: wire.now)
         }
         wire.run(for: .seconds(600))
-        // If 80 per cent of the packets are lost, one exchange in 25 succeeds, and RFC 6762 permits only few queries.
+        // At 80 % packet loss, only one exchange in 25 succeeds, and RFC 6762 permits only a few queries. So expect no
+        // success then.
         #expect(wire.known(9, to: 2).count == 2 || percent == 80)
         #expect(wire.packets.count <= 60)
     }
 
-    /// Returns the time that each of many browsers took to find one service, in both families; `nil` if it took more than two minutes.
+    /// Returns how long each of 200 browsers took to find one service over IPv4 and IPv6. The time is `nil` if a
+    /// browser took more than two minutes.
     private static func times(losing percent: Int, isCold: Bool, isKnown: Bool = false) -> [Duration?] {
         (0..<200).map { seed in
             let wire = VirtualLink(2)
@@ -60,7 +62,8 @@ struct MulticastLossTests {
         }
     }
 
-    /// Browses once without loss, with another program of the browsing host.
+    /// Lets another program on the browsing host browse once, without packet loss. The responder then already knows
+    /// this host.
     private static func becomeKnown(_ wire: VirtualLink, _ question: DNSQuestion) {
         let new = wire.hosts[1].link
         wire.hosts[1].isConnected = true

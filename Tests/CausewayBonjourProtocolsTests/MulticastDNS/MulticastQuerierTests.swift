@@ -47,7 +47,7 @@ struct MulticastQuerierTests {
         let first = wire.hosts.map { $0.link.deadline! - wire.now }.sorted()
         #expect(first[0] >= .milliseconds(20) && first[399] < .milliseconds(120))
         #expect((Duration.milliseconds(32)...Duration.milliseconds(41)).contains(first[200]))
-        // Few hosts send their query at nearly the same time.
+        // Only a few hosts send their queries at nearly the same time.
         #expect(first.count { $0 < .milliseconds(22) } < 50)
         for host in wire.hosts.indices { wire.hosts[host].link.restart(at: wire.now) }
         let again = wire.hosts.map { $0.link.deadline! - wire.now }.sorted()
@@ -62,7 +62,7 @@ struct MulticastQuerierTests {
         #expect(wire.packets.map { $0.message.questions[0].acceptsUnicast } == [true, false, false, false])
     }
 
-    // RFC 6762 §5.3.
+    // Several questions in one message: RFC 6762 §5.3.
     @Test("C9: queries that start together share a message")
     func gathering() {
         let wire = Self.asking()
@@ -107,7 +107,7 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
-    // RFC 6762 §7.1.
+    // This test checks RFC 6762 §7.1.
     @Test("C11 C45: repeated queries list the known answers that have more than half of their TTL left")
     func knownAnswers() {
         let wire = Self.asking()
@@ -117,14 +117,14 @@ struct MulticastQuerierTests {
         wire.inject(Self.answer(record))
         wire.run(for: .seconds(20))
         let known = wire.packets.dropFirst().map(\.message.answers)
-        // The queries one and three seconds after the first contain the known answer. Later ones do not, because more than half of the TTL
-        // has passed.
+        // The queries after one and three seconds contain the known answer. Later queries do not contain it, because
+        // more than half of its TTL has passed.
         #expect(known[0].map(\.data) == [record.data] && (18...19).contains(known[0][0].timeToLive))
         #expect(known[1].map(\.data) == [record.data])
         #expect(known.dropFirst(3).allSatisfy { $0.isEmpty })
     }
 
-    // RFC 6762 §10.1.
+    // Goodbyes: RFC 6762 §10.1.
     @Test("C62: a goodbye removes a record after a second, and an answer within that second keeps it")
     func goodbye() {
         let wire = Self.asking()
@@ -144,7 +144,7 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
-    // RFC 6762 §10.2.
+    // The cache-flush bit: RFC 6762 §10.2.
     @Test("C63: a unique record removes older records after a second, but not those received with it")
     func flush() {
         let wire = VirtualLink(1)
@@ -159,7 +159,7 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0) == Set(new))
     }
 
-    // RFC 6762 §7.3.
+    // Duplicate question suppression: RFC 6762 §7.3.
     @Test("C47: another host's query suppresses ours, unless its known answers include some that we lack")
     func duplicateQuestions() {
         for knowsMore in [false, true] {
@@ -243,7 +243,7 @@ struct MulticastQuerierTests {
         #expect(late.known(1, to: 0).isEmpty)
     }
 
-    // RFC 6762 §10.4.
+    // This test checks RFC 6762 §10.4.
     @Test("C66: a record that fails is queried, and removed after ten seconds")
     func reconfirm() {
         let wire = Self.asking()
@@ -259,7 +259,8 @@ struct MulticastQuerierTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
-    /// Returns a link with a host that has cached a record for 20 seconds, and another host's query for that record.
+    /// Returns a link, and a query from another host. For 20 seconds, a host on this link has had an answer to this
+    /// query in its cache.
     private static func overhearing() -> (wire: VirtualLink, question: DNSMessage) {
         let wire = asking()
         wire.run(for: .milliseconds(500))
@@ -270,7 +271,7 @@ struct MulticastQuerierTests {
         return (wire, question)
     }
 
-    // RFC 6762 §10.5.
+    // Failures that other hosts' queries reveal: RFC 6762 §10.5.
     @Test("C67: a record that does not answer other hosts' queries is removed without a query")
     func passiveFailure() {
         let (wire, other) = Self.overhearing()

@@ -72,7 +72,7 @@ struct MulticastResponderTests {
         #expect(times.count >= 2 && zip(times, times.dropFirst()).allSatisfy { $1 - $0 >= .seconds(1) })
     }
 
-    // RFC 6762 §7.1.
+    // Known-answer suppression: RFC 6762 §7.1.
     @Test("C44: a known answer is not sent, unless less than half of its TTL is left")
     func suppression() {
         for (share, isAnswered) in [(UInt32(4_500), false), (2_250, false), (2_249, true)] {
@@ -173,7 +173,7 @@ struct MulticastResponderTests {
         }
     }
 
-    // RFC 6762 §7.4.
+    // Duplicate answers: RFC 6762 §7.4.
     @Test("C48: another host's answer with an equal or longer TTL suppresses ours")
     func duplicateAnswers() {
         for (time, isAnswered) in [(UInt32(4_500), false), (4_499, true)] {
@@ -237,7 +237,7 @@ struct MulticastResponderTests {
         var link = VirtualLink.settled().hosts[0].link
         let peer = MulticastPeer(.ipv4(IPv4Address(bits: 0x0A00_0002)), port: MulticastDNS.port)
         let query = DNSMessage.query(DNSQuestion(Printer.type, .ptr, acceptsUnicast: true)).encoded()
-        // The first answer to a querier is always multicast too.
+        // The first answer to a querier is always sent by multicast too, in addition to unicast.
         for start in [Duration.seconds(100), .seconds(200)] {
             var (now, sent) = (start, 0)
             link.received(query.span, MulticastArrival(from: peer), at: now)
@@ -258,7 +258,7 @@ struct MulticastResponderTests {
         var link = VirtualLink.settled().hosts[0].link
         let peer = MulticastPeer(.ipv4(IPv4Address(bits: 0x0A00_0002)), port: MulticastDNS.port)
         let query = DNSMessage.query(DNSQuestion("alpha.local", .txt, acceptsUnicast: true)).encoded()
-        // The first answer to a querier is always multicast too.
+        // The first answer to each querier is always sent by multicast, even if the querier accepts unicast.
         let cases = [(Duration.seconds(100), true, 1), (.seconds(150), true, 0), (.seconds(400), false, 1)]
         for (start, isResolved, expected) in cases {
             var (now, sent) = (start, 0)
@@ -301,7 +301,7 @@ struct MulticastResponderTests {
         }
     }
 
-    // RFC 6762 §6.7.
+    // Queries from simple resolvers: RFC 6762 §6.7.
     @Test("C43: a simple resolver gets an answer like that of a name server")
     func legacy() {
         let wire = VirtualLink.settled()

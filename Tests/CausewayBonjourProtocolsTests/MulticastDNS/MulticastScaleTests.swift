@@ -15,7 +15,8 @@ struct MulticastScaleTests {
         return message
     }
 
-    /// Checks the limits of the requirements, scaled to the number of services: packets to register, and packets to answer a browser.
+    /// Checks that the number of packets stays within the limits in the requirements. The limits are scaled to the
+    /// number of services. One limit is for registering services, and one is for answering a browser.
     @Test("A thousand services are registered and found with few packets")
     func thousand() {
         let count = 1_000
@@ -36,7 +37,7 @@ struct MulticastScaleTests {
         #expect(wire.sent(by: 0).filter { $0.time >= .seconds(10) }.count <= 55)
         let asked = wire.packets.count
         wire.run(for: .seconds(60))
-        // Each query lists all known answers, so no host answers.
+        // Each query lists all known answers, so no host sends an answer.
         #expect(wire.sent(by: 0).filter { $0.time > .seconds(11) }.isEmpty)
         #expect(asked > before && wire.packets.count - asked < 400)
         for number in 0..<count {
@@ -91,7 +92,7 @@ struct MulticastScaleTests {
         #expect(wire.known(1, to: 0).contains(honest))
     }
 
-    /// A walk over all records for each of them would visit about a hundred million.
+    /// If each change visited all records, the test would make about a hundred million visits.
     @Test("Thousands of records of one name are flushed, denied and expire without a walk over all of them for each")
     func walks() {
         let wire = VirtualLink(1)
@@ -116,7 +117,7 @@ struct MulticastScaleTests {
         #expect(Self.present(wire) == 1_000)
     }
 
-    /// Returns the number of records that were reported and not removed.
+    /// Returns how many reported records are still present: the added records minus the removed ones.
     private static func present(_ wire: VirtualLink) -> Int {
         wire.hosts[0].events.reduce(0) { count, event in
             guard case .changed(_, let added, let removed) = event else { return count }

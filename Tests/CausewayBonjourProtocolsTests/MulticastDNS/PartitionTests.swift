@@ -7,8 +7,8 @@ import Testing
 struct PartitionTests {
     private static let name: DNSName = "Printer._ipp._tcp.local"
 
-    /// Returns a link that was partitioned and is joined again. The first two of its `count` hosts registered the same name while they were
-    /// separated.
+    /// Returns a link that was separated into two parts and is joined again. The first two of its `count` hosts
+    /// registered the same name while they were separated.
     private static func healed(_ count: Int, families: Int = 1) -> VirtualLink {
         let wire = VirtualLink(count)
         wire.familyCount = families

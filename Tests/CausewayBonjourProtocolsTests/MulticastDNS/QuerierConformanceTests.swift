@@ -3,7 +3,7 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-/// Conformance items for queriers; `Scripts/bonjour-conformance` lists them all.
+/// Tests conformance items for queriers. `Scripts/bonjour-conformance` lists all items.
 @Suite("Multicast DNS: conformance of the querier")
 struct QuerierConformanceTests {
     private static let browse = DNSQuestion(Printer.type, .ptr)
@@ -41,7 +41,8 @@ struct QuerierConformanceTests {
         wire.run(for: .seconds(24))
         #expect(wire.packets.count == before + 4)
         wire.run(for: .seconds(9))
-        // The record expires 120 s after the answer. It is then queried immediately, and after one, three and seven seconds.
+        // The record expires 120 s after the answer. The host then queries it at once, and again after one, three and
+        // seven seconds.
         #expect(wire.packets.count == before + 8)
     }
 
@@ -160,7 +161,8 @@ struct QuerierConformanceTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
-    /// The other host's query consists of a message with one known answer and two further messages.
+    /// Tests a query of another host that consists of three messages. The first message contains the question and one
+    /// known answer. The other two messages follow it.
     @Test(
         "C47: a query with known answers in several messages suppresses ours, if all parts arrive and we know all of the answers",
         arguments: [("whole", 1), ("unknown at the end", 2), ("the end is missing", 2), ("another's end", 2)])
@@ -242,7 +244,7 @@ struct QuerierConformanceTests {
         #expect(zip(times, times.dropFirst()).map { $1 - $0 } == [.seconds(1), .seconds(2), .seconds(4)])
     }
 
-    // RFC 6762 §10.3.
+    // Cached records after a link outage: RFC 6762 §10.3.
     @Test("C65: after a link outage all records are queried, and unconfirmed ones are removed after ten seconds")
     func restart() {
         let wire = Self.asking()
@@ -272,7 +274,7 @@ struct QuerierConformanceTests {
         #expect(wire.known(1, to: 0).isEmpty)
     }
 
-    // RFC 6762 §18.3, §18.11.
+    // Ignored responses: RFC 6762 §18.3, §18.11.
     @Test("C30 C74: answers with another opcode, an error code or from another port are ignored")
     func strangeAnswers() {
         let wire = Self.asking()
@@ -291,7 +293,7 @@ struct QuerierConformanceTests {
         #expect(wire.known(1, to: 0).count == 1)
     }
 
-    // RFC 6762 §11.
+    // This test checks RFC 6762 §11.
     @Test(
         "C68: a unicast answer from another network is ignored; a multicast answer is accepted from any source"
     )
@@ -346,7 +348,7 @@ struct QuerierConformanceTests {
         #expect(wire.hosts[0].events == [.changed(Self.id, added: [record], removed: [])])
     }
 
-    // RFC 6762 §5.1.
+    // Queries from another port: RFC 6762 §5.1.
     @Test(
         "C7: a querier on another port requests no unicast answers, gets them anyway, and accepts them for two seconds"
     )
@@ -362,7 +364,7 @@ struct QuerierConformanceTests {
         wire.inject(reply, isMulticast: false)
         #expect(wire.known(1, to: 0).count == 1)
         wire.run(for: .seconds(600))
-        // The last query is more than two seconds old, so unicast answers are ignored.
+        // More than two seconds have passed since the last query. So unicast answers must be discarded.
         let before = wire.known(1, to: 0)
         wire.inject(Self.answer(Printer.records("Late")[0]), isMulticast: false)
         #expect(wire.known(1, to: 0) == before)

@@ -20,7 +20,7 @@ struct RefreshTests {
         wire.inject(answer)
         let start = wire.now
         let before = wire.packets.count
-        // Every second timer fires late.
+        // Let every second timer fire late.
         var isLate = true
         while let next = wire.hosts[0].link.deadline, next - start < .seconds(Int64(time)) {
             wire.run(for: .zero)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Multicast DNS: registered records")
 struct RegisteredRecordsTests {
-    /// Another host's SRV record for the printer.
+    /// The SRV record with which another host claims the printer's name.
     private static let rival = Printer.records(port: 7)[1]
 
     private static func registration(_ phase: MulticastRegistration.Phase) -> MulticastRegistration {
@@ -58,7 +58,7 @@ struct RegisteredRecordsTests {
     @Test("A probing registration ignores the first conflict, and loses its name at the second")
     func probing() {
         var registration = Self.registration(.probing(sent: 0, next: .zero))
-        // A response before the first probe is no reply to a probe.
+        // The registration has sent no probe yet, so this response cannot be a reply to a probe.
         #expect(registration.conflict(with: Self.rival, isMulticast: true) == .harmless)
         _ = registration.advance(to: .zero)
         #expect(registration.conflict(with: Self.rival, isMulticast: false) == .lost)

@@ -12,17 +12,17 @@ struct RepeatedQuestionTests {
         MulticastPeer(.ipv4(IPv4Address(bits: 0x0A00_00C8 + number)), port: MulticastDNS.port)
     }
 
-    /// Returns the multicast answers since `start`.
+    /// Returns the packets with multicast answers since `start`.
     private static func answers(on wire: VirtualLink, since start: Duration) -> [VirtualLink.Packet] {
         wire.sent(by: 0) { !$0.answers.isEmpty }.filter { $0.time >= start && $0.receiver == nil }
     }
 
-    /// Returns the times of the multicast answers since `start`, in whole seconds after `start`.
+    /// Returns the times of the multicast answers sent since `start`, as whole seconds after `start`.
     private static func times(on wire: VirtualLink, since start: Duration) -> [Int64] {
         answers(on: wire, since: start).map { ($0.time - start).components.seconds }
     }
 
-    /// Sends a multicast query after each interval, in seconds. Returns the time of the last query.
+    /// Waits for each interval, given in seconds, and then sends a multicast query. Returns the time of the last query.
     private static func ask(_ gaps: [Double], on wire: VirtualLink) -> Duration {
         for gap in gaps {
             wire.run(for: .seconds(gap))
@@ -35,7 +35,8 @@ struct RepeatedQuestionTests {
         "A host that queries at the intervals of RFC 6762 is missing the answers: each is repeated until its next query is due",
         arguments: [
             ([1], [0, 1]), ([1, 2], [0, 1, 3]), ([1, 2, 4], [0, 1, 3, 7]), ([1, 2, 4, 8], [0, 1, 3, 7]),
-            // In these rows a query was lost: the one at 1 s, those at 1 s and 3 s, the one at 3 s.
+            // In these rows, some queries were lost. Row 1 lacks the query at 1 s. Row 2 lacks the queries at 1 s and
+            // at 3 s. Row 3 lacks the query at 3 s.
             ([3], [0, 1, 3]), ([7], [0, 1, 3, 7]), ([1, 6], [0, 1, 3, 7]),
         ])
     func series(_ gaps: [Double], _ expected: [Int64]) {
@@ -151,7 +152,7 @@ struct RepeatedQuestionTests {
     @Test("Another program of a host starts its own series: it gets one unicast answer at once, and no repetition")
     func anotherProgram() {
         let wire = VirtualLink.settled()
-        // Only the first answer to a host is multicast too.
+        // Send a first query, because only the first answer to a host is also sent by multicast.
         wire.inject(.query(Self.first), from: Self.asker(0))
         wire.run(for: .seconds(10))
         for _ in 0..<3 {
@@ -159,7 +160,7 @@ struct RepeatedQuestionTests {
             wire.inject(.query(Self.first), from: Self.asker(0))
             wire.run(for: .milliseconds(1_200))
             let answers = wire.sent(by: 0) { !$0.answers.isEmpty }.filter { $0.time >= start }
-            // The answer is sent twice immediately, because it is not repeated later.
+            // The host does not repeat this answer later. So it sends the answer twice at once.
             #expect(answers.map(\.receiver) == [Self.asker(0), Self.asker(0)])
             #expect(answers.allSatisfy { $0.time - start < .milliseconds(200) })
         }

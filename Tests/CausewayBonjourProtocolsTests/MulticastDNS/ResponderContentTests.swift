@@ -3,7 +3,7 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-/// Conformance items; `Scripts/bonjour-conformance` lists them all.
+/// Conformance tests for multicast DNS answers. `Scripts/bonjour-conformance` lists all conformance tests.
 @Suite("Multicast DNS: content of answers")
 struct ResponderContentTests {
     @Test("C23: records of other hosts are not repeated")
@@ -23,7 +23,7 @@ struct ResponderContentTests {
             })
     }
 
-    // RFC 6762 §6.5, §16.
+    // Name matching and type matching: RFC 6762 §6.5, §16.
     @Test(
         "C24 C41: names match without regard to case; ANY matches all types and classes, another class matches nothing")
     func matching() {
@@ -65,7 +65,7 @@ struct ResponderContentTests {
         #expect(wire.packets.count == before)
     }
 
-    // RFC 6762 §6.2.
+    // Addresses of both families: RFC 6762 §6.2.
     @Test("C37 C38: an address of one family is accompanied by those of the other, or by its denial")
     func families() {
         var records = Printer.address()
@@ -130,7 +130,7 @@ struct ResponderContentTests {
         #expect(wire.packets.contains { $0.byteCount > 4_000 })
     }
 
-    // RFC 6762 §18.1-18.10.
+    // Headers of sent messages: RFC 6762 §18.1-18.10.
     @Test("C74: headers of sent messages are zero except for the bits of a response")
     func headers() {
         let wire = VirtualLink.settled()

@@ -3,7 +3,7 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-/// Conformance items; `Scripts/bonjour-conformance` lists them all.
+/// Tests of conformance items. `Scripts/bonjour-conformance` lists all items.
 @Suite("Multicast DNS: receivers of answers")
 struct ResponderReceiversTests {
     private static let peer = MulticastPeer(.ipv4(IPv4Address("10.0.0.200")!), port: 5_353)
@@ -106,7 +106,7 @@ struct ResponderReceiversTests {
         #expect(wire.packets.allSatisfy { $0.receiver == nil })
     }
 
-    // RFC 6762 §18.14.
+    // This test checks RFC 6762 §18.14.
     @Test("C43: an answer for a simple resolver has an uncompressed SRV target")
     func legacyTarget() {
         let wire = VirtualLink(1)

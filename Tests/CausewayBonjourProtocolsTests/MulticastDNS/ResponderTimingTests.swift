@@ -34,7 +34,8 @@ struct ResponderTimingTests {
         wire.inject(DNSMessage.query(DNSQuestion(Printer.type, .ptr)))
         wire.run(for: .seconds(20))
         let times = wire.sent(by: 0) { $0.flags.contains(.isResponse) }.map(\.time)
-        // Announcements after 0, 1, 3 and 7 seconds, and the answer just before the third.
+        // The host sends announcements after 0, 1, 3 and 7 seconds. It sends the answer to the query just before the
+        // third announcement.
         #expect(times.count == 5 && wire.packets[answer].time == times[2])
         #expect(times[3] == times[2] + .seconds(1))
     }
@@ -78,7 +79,7 @@ struct ResponderTimingTests {
         #expect((Duration.milliseconds(20)..<Duration.milliseconds(120)).contains(wire.packets.last!.time - asked))
     }
 
-    // RFC 6762 §6.4.
+    // Response aggregation: RFC 6762 §6.4.
     @Test("C40: queries in quick succession are answered together")
     func aggregation() {
         let wire = VirtualLink.settled(Printer.records("A") + Printer.records("B", host: "alpha"))

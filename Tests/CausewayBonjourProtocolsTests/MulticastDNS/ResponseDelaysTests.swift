@@ -3,12 +3,13 @@ import CausewayTypes
 import CausewayWire
 import Testing
 
-/// After an event that many hosts noticed, delays are uniformly distributed. At other times, short delays are more probable.
+/// Tests of random delays. After an event that many hosts notice, delays are uniformly distributed. At other times,
+/// short delays are more probable.
 @Suite("Multicast DNS: delays in a crowd, and of a single program")
 struct ResponseDelaysTests {
     private static func middle(_ times: [Duration]) -> Duration { times.sorted()[times.count / 2] }
 
-    /// Returns the time of each host's first probe, on a link where every host registers a service.
+    /// Returns the time of each host's first probe. Every host on the link registers a service.
     private static func probes(after age: Duration, _ prepare: (VirtualLink) -> Void = { _ in }) -> [Duration] {
         let wire = VirtualLink(400)
         prepare(wire)
@@ -31,7 +32,7 @@ struct ResponseDelaysTests {
         }
         #expect((Duration.milliseconds(105)...Duration.milliseconds(145)).contains(Self.middle(new)))
         #expect((Duration.milliseconds(30)...Duration.milliseconds(50)).contains(Self.middle(old)))
-        // Few hosts send their probe at nearly the same time.
+        // Few hosts send their probes at nearly the same time.
         #expect(old.count { $0 < .milliseconds(5) } < 50)
     }
 
@@ -63,7 +64,8 @@ struct ResponseDelaysTests {
         #expect((Duration.milliseconds(90)...Duration.milliseconds(160)).contains(Self.middle(times)))
     }
 
-    /// Returns the delays of 400 answers of a host that has had its records for some time.
+    /// Returns 400 answer delays of a host that has had its records for some time. Each delay comes from a test with
+    /// another random seed.
     ///
     /// - Parameters:
     ///   - heard: The records that another host announced before.
@@ -98,7 +100,8 @@ struct ResponseDelaysTests {
     @Test(
         "C28: a shared answer comes after 20 to 120 ms, uniformly distributed, also if its query arrives several times")
     func answering() {
-        // On a quiet link, where another host has such records, after an event that many hosts noticed, and over two families.
+        // The first case is a quiet link. The second is a link where another host has such records. The third is the
+        // time after an event that many hosts noticed. The fourth is a query over two address families.
         let cases = [
             Self.answers([]), Self.answers([Printer.records("Other")[0]]), Self.answers([], age: .seconds(9)),
             Self.answers([], copies: 2),
@@ -108,7 +111,7 @@ struct ResponseDelaysTests {
             for quarter in 0..<4 {
                 let start = Duration.milliseconds(20 + 25 * quarter)
                 let count = times.count { (start..<start + .milliseconds(25)).contains($0) }
-                // 100 are expected; 5 standard deviations are 43.
+                // The expected count per quarter is 100. The limits allow 5 standard deviations, which are 43.
                 #expect((57...143).contains(count), "\(count) of \(times.count) in quarter \(quarter)")
             }
         }

@@ -22,8 +22,9 @@ struct SharedRecordTests {
         return Set(wire.packets[before...].flatMap(\.message.answers).filter { $0.name == name && $0.timeToLive > 0 })
     }
 
-    /// The responder searches few records of a name linearly, and many records by content. Tests both, with small and large registrations,
-    /// and with any order of removal.
+    /// The responder has two ways to find a record. If a name has few records, it searches them one by one. If a name
+    /// has many records, it searches by content. This test covers both: it adds small and large registrations, and
+    /// removes them in any order.
     @Test(
         "In any order of registration and removal, existing services are answered, and the type while there is one",
         arguments: [0, 20])
@@ -33,7 +34,8 @@ struct SharedRecordTests {
         var present: Set<Int> = []
         for step in 0..<120 {
             let number = Int.random(in: 0..<24, using: &random)
-            // The number of services first grows and then shrinks.
+            // At later steps, a new service is less likely and a removal is more likely. So the number of services
+            // first grows and then shrinks.
             let isComing = Int.random(in: 0..<120, using: &random) > step
             let id = RegistrationID(rawValue: UInt64(number + 1))
             if isComing, !present.contains(number) {
@@ -45,7 +47,7 @@ struct SharedRecordTests {
             } else {
                 continue
             }
-            // Wait until the announcements are complete.
+            // Wait until all announcements have been sent.
             wire.run(for: .seconds(10))
             #expect(Self.answers(Printer.type, wire) == Set(present.map { Self.records($0)[0] }))
             #expect(Self.answers(Self.types, wire) == (present.isEmpty ? [] : [Self.listing]))
@@ -53,7 +55,7 @@ struct SharedRecordTests {
         #expect(present.count < 12)
     }
 
-    /// Returns a link whose host has two registrations with the listing.
+    /// Returns a link with one host. The host has two registrations with one record in common.
     private static func pair() -> VirtualLink {
         let wire = VirtualLink(1)
         for number in 1...2 {

@@ -7,7 +7,7 @@ final class VirtualLink {
     struct Host {
         var link: MulticastLink
         var peer: MulticastPeer
-        /// The host's own address in the other family.
+        /// The host's other address: IPv6 if `peer` has IPv4, or IPv4 if `peer` has IPv6.
         var otherPeer: MulticastPeer
         var events: [MulticastAction] = []
         var isConnected = true
@@ -29,17 +29,21 @@ final class VirtualLink {
     private(set) var now: Duration = .zero
     var hosts: [Host]
     private(set) var packets: [Packet] = []
-    /// The number of copies that a sender receives: one for each family in which it sends.
+    /// The number of copies of each packet that its sender receives itself: one for each address family that it uses.
     var copies = 1
-    /// Whether the packet with this number reaches the host with that number. Called once per family.
+    /// Decides whether a packet reaches a host. The arguments are the number of the packet and the number of the host.
+    /// Called once per address family.
     var delivers: (Int, Int) -> Bool = { _, _ in true }
-    /// The number of families in which each multicast packet is sent. A receiver gets the packet if it arrives in at least one of them.
+    /// The number of address families over which each multicast packet is sent. It is enough for a receiver if one of
+    /// these copies arrives.
     var familyCount = 1
 
-    /// Whether a unicast packet waits until the receiver's link-layer address is known, as on Linux: the sender broadcasts up to three
-    /// requests a second apart, and the link may lose each request and each reply.
+    /// Whether hosts resolve link-layer addresses, as on Linux. If `true`, a unicast packet waits until the receiver's
+    /// link-layer address is known.
+    ///
+    /// The sender broadcasts up to three requests, one second apart. The link may lose each request and each reply.
     var resolvesNeighbours = false
-    /// The neighbours of all hosts.
+    /// The neighbour table of each host.
     private var neighbours: [Route: Neighbour] = [:]
 
     private struct Route: Hashable {
@@ -67,7 +71,7 @@ final class VirtualLink {
         }
     }
 
-    /// Returns one host whose records are established, half a minute after its start.
+    /// Creates a link with one host, and runs it for 30 seconds. After that, the host's records are established.
     static func settled(_ records: [DNSRecord] = Printer.records() + Printer.address()) -> VirtualLink {
         let wire = VirtualLink(1)
         wire.hosts[0].link.register(records, Printer.id, at: wire.now)
@@ -75,7 +79,7 @@ final class VirtualLink {
         return wire
     }
 
-    /// Advances the clock, and processes all events that are due until then.
+    /// Advances the clock by `duration`, and processes all events that become due.
     func run(for duration: Duration) {
         let end = now + duration
         settle()
@@ -90,14 +94,14 @@ final class VirtualLink {
         now = end
     }
 
-    /// Advances the clock in one step: all events that are due happen at `time`.
+    /// Moves the clock to `time` in one step. All events that were due before then happen at `time`.
     func skip(to time: Duration) {
         now = max(now, time)
         for index in hosts.indices { hosts[index].link.advance(to: now) }
         settle()
     }
 
-    /// Performs the requests of all hosts until there are none.
+    /// Performs the actions that the hosts request, until no host requests any more.
     func settle() {
         var isBusy = true
         while isBusy {
@@ -184,7 +188,8 @@ final class VirtualLink {
         settle()
     }
 
-    /// Decodes only messages of interest, as the drivers do. So every test also checks that the other messages can be skipped.
+    /// Passes a message to a host only if the host's link needs it, as the real drivers do. So every test also checks
+    /// that the link can skip all other messages.
     private func receive(_ bytes: [UInt8], _ arrival: MulticastArrival, isSelf: Bool = false, by host: Int) {
         let interest = hosts[host].link.interest(in: bytes.span, arrival, isSelf: isSelf, at: now)
         if interest != .none { hosts[host].link.received(bytes.span, arrival, isSelf: isSelf, at: now) }
@@ -196,7 +201,7 @@ final class VirtualLink {
         packets.filter { $0.sender == host && isWanted($0.message) }
     }
 
-    /// Returns the answers that a host has for a query.
+    /// Returns the records that a host now knows as answers to a query.
     func known(_ id: UInt64, to host: Int) -> Set<DNSRecord> {
         var known: Set<DNSRecord> = []
         for case .changed(QuestionID(rawValue: id), let added, let removed) in hosts[host].events {
@@ -225,7 +230,7 @@ extension DNSMessage {
     }
 }
 
-/// A random number generator with a fixed seed.
+/// A random number generator for tests that starts from a fixed seed.
 struct Chance: RandomNumberGenerator, Sendable {
     var state: UInt64
 
@@ -238,7 +243,7 @@ struct Chance: RandomNumberGenerator, Sendable {
     }
 }
 
-/// The records of a printer.
+/// The DNS records of a printer service.
 enum Printer {
     static let type: DNSName = "_ipp._tcp.local"
     static let instance = DNSName("Printer", in: type)!

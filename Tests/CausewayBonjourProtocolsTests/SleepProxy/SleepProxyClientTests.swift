@@ -11,7 +11,8 @@ struct SleepProxyClientTests {
     private static let best = "10-35-60-63.1 Best"
     private static let second = "70-34-60-63.1 Second"
 
-    /// Returns a client that knows the named proxies. The first one has the address 10.0.1.0, the others have the following addresses.
+    /// Returns a client that knows the named proxies. The first proxy has the address 10.0.1.0. The others have the
+    /// addresses that follow it.
     private static func client(_ names: [String]) -> SleepProxyClient {
         var client = SleepProxyClient(random: Chance(state: 7))
         client.start()
@@ -134,7 +135,7 @@ struct SleepProxyClientTests {
         client.changed(question, added: [], removed: [lists[15]])
         let actions = client.takeActions()
         #expect(actions.suffix(2) == [.stop(question), .ask(question)])
-        // The cache then reports all proxies.
+        // Reply to the new query with all proxies that the cache contains.
         Self.add(Self.second, 0, to: &client)
         #expect(client.reachable == (Array(10..<25) + [0]).map(Self.peer))
         client.changed(question, added: [], removed: [lists[0]])
@@ -182,7 +183,7 @@ struct SleepProxyClientTests {
         client.received(Self.reply(to: first.bytes, code: .refused).span, from: first.peer, at: .milliseconds(1))
         let next = Self.sent(client.takeActions())[0]
         #expect(next.peer == Self.peer(1))
-        // A proxy that states no lease accepts the requested one.
+        // If a proxy's reply states no lease, the proxy accepts the requested lease.
         client.received(Self.reply(to: next.bytes, lease: nil).span, from: next.peer, at: .milliseconds(2))
         #expect(client.takeActions() == [.registered(leaseSeconds: SleepProxyClient.leaseSeconds)])
         var alone = Self.client([])

@@ -1,4 +1,4 @@
-/// A value of the expressions in the corpus.
+/// A value in the test expressions of the feed corpus.
 indirect enum ExpectedValue: Equatable {
     case none
     case boolean(Bool)
@@ -7,7 +7,7 @@ indirect enum ExpectedValue: Equatable {
     case list([ExpectedValue])
     case map([String: ExpectedValue])
 
-    /// Whether the value counts as true.
+    /// Whether the value counts as true: it is not empty, zero, `false` or absent.
     var isTrue: Bool {
         switch self {
         case .none: false
@@ -19,7 +19,7 @@ indirect enum ExpectedValue: Equatable {
         }
     }
 
-    /// Returns whether values are equal. A Boolean equals 0 or 1.
+    /// Returns whether two values are equal. A Boolean value equals the number 0 or 1.
     func equals(_ other: ExpectedValue) -> Bool {
         switch (self, other) {
         case (.boolean(let value), .number(let number)), (.number(let number), .boolean(let value)):
@@ -41,7 +41,7 @@ struct Expectation {
     private var index = 0
     private var names: [String: ExpectedValue] = [:]
 
-    /// Reads an expression.
+    /// Splits an expression into tokens.
     init(_ text: String) throws {
         var rest = Array(text.unicodeScalars)[...]
         while let scalar = rest.first {
@@ -104,7 +104,7 @@ struct Expectation {
         }
     }
 
-    /// Returns the value of the expression.
+    /// Evaluates the expression with these names, and returns its value.
     mutating func evaluate(_ names: [String: ExpectedValue]) throws -> ExpectedValue {
         self.names = names
         index = 0
@@ -244,7 +244,7 @@ extension Expectation {
             }
             return .number(Double(elements.count))
         case "datetime":
-            // A duration: days, seconds, microseconds.
+            // A duration with up to three numbers: days, seconds and microseconds.
             guard take(.sign(".")), take(.name("timedelta")), take(.sign("(")) else { throw Failure.syntax(name) }
             let parts = try list(until: ")").map { part -> Double in
                 guard case .number(let value) = part else { return 0 }

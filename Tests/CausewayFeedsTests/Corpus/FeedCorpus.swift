@@ -1,22 +1,22 @@
 import CausewayMarkup
 import Foundation
 
-/// A document of the corpus with its expectation.
+/// A document of the test corpus, and the expected result.
 struct FeedCase {
     let path: String
     let data: Data
     let expectation: String
     var source = FeedSource()
 
-    /// The result of a document.
+    /// The result of testing a document.
     enum Outcome: Equatable {
         case passed
         case failed(String)
-        /// The expectation is about a value that feeds do not have here.
+        /// The test document expects a value that this library's feeds do not have.
         case unsupported(String)
     }
 
-    /// Reads the expectation of a document, which is in a comment.
+    /// Reads a test document. A comment in the document states the expected result.
     init?(path: String, data: Data) {
         self.path = path
         self.data = data
@@ -40,7 +40,7 @@ struct FeedCase {
             contentLocation: fields["content-location"], contentLanguage: fields["content-language"])
     }
 
-    /// Parses the document and compares it with the expectation.
+    /// Parses the document, and compares the resulting feed with the expected values.
     func run() -> Outcome {
         let unsupported = ["headers", "etag", "modified", "locals", "['version'] =="]
         if let name = unsupported.first(where: { expectation.contains($0) }),
@@ -64,9 +64,9 @@ struct FeedCase {
     }
 }
 
-/// The corpus of feeds beside the checkout.
+/// A collection of feeds, in a folder next to the checkout.
 enum FeedCorpus {
-    /// The folder of the corpus, `nil` if it is not there.
+    /// The folder that contains the feed corpus; `nil` if there is none.
     static let folder: URL? = {
         var root = URL(fileURLWithPath: #filePath)
         for _ in 0..<4 { root.deleteLastPathComponent() }
@@ -77,7 +77,7 @@ enum FeedCorpus {
         return nil
     }()
 
-    /// Returns the documents of the corpus.
+    /// Returns the test documents in `folder`.
     static func cases(in folder: URL) -> [FeedCase] {
         guard let paths = FileManager.default.enumerator(atPath: folder.path) else { return [] }
         return paths.compactMap { $0 as? String }.sorted().compactMap { path in

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Corpus of feeds with expectations")
 struct FeedCorpusTests {
-    /// Documents whose expectation is not met, and why.
+    /// Corpus documents for which the parser's result differs from the expectation, with the reason.
     private static let different: [(name: String, reason: String)] = [
         ("encoding/http_text_", "the default of text/xml is no longer US-ASCII (RFC 7303 §3)"),
         ("_crazy.xml", "an unbalanced end tag of a script must not show the content of a script"),

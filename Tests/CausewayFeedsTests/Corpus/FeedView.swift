@@ -1,7 +1,7 @@
 import CausewayMarkup
 import Foundation
 
-/// A feed with the names that the corpus uses for its properties.
+/// Converts a feed to the property names that the test corpus uses.
 enum FeedView {
     static func names(_ feed: Feed) -> [String: ExpectedValue] {
         [
@@ -62,7 +62,8 @@ enum FeedView {
         calendar.timeZone = .gmt
         let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute, .second, .weekday], from: moment)
         let day = calendar.ordinality(of: .day, in: .year, for: moment) ?? 0
-        // Monday is 0 in the corpus, and Sunday is 1 in Foundation.
+        // The test corpus numbers the weekdays from Monday, which is 0. Foundation numbers them from Sunday, which is
+        // 1.
         let numbers = [
             parts.year, parts.month, parts.day, parts.hour, parts.minute, parts.second,
             parts.weekday.map { ($0 + 5) % 7 }, day, 0,

@@ -4,12 +4,12 @@ import Testing
 
 @Suite("Cost of hostile feeds")
 struct FeedCostTests {
-    /// A document that repeats a unit after a feed with one item.
+    /// A hostile document: a feed with one item, followed by many repetitions of a unit.
     struct Row: Sendable, CustomTestStringConvertible {
         let name: String
         var head = FeedCostTests.start
         let unit: String
-        /// A part of the problem that ends the document, `nil` if the document is read to its end.
+        /// Part of the expected error text if a limit ends parsing. `nil` if the document must be parsed to its end.
         var limit: String?
         /// Tags and attributes that are permitted.
         var markup = 1000
@@ -97,7 +97,8 @@ struct FeedCostTests {
         #expect(problem.line == 1 && problem.column > 1)
     }
 
-    /// A document that repeats a unit, and what a KiB of it may cost.
+    /// Describes a document that repeats one unit many times, and the permitted parsing cost for each KiB of the
+    /// document.
     struct CheapRow: Sendable, CustomTestStringConvertible {
         let name: String
         let head: String
@@ -143,7 +144,8 @@ struct FeedCostTests {
             #expect(!parser.hasReachedLimit)
             costs.append(parser.cost)
         }
-        // Violations cost more until the list of them is full.
+        // Each violation is stored, which adds to the cost. When the list of violations is full, the cost stops
+        // growing.
         #expect(costs[1] <= 256 * row.costPerKibibyte + 256)
         #expect(costs[1] <= 4 * costs[0] + 256)
     }

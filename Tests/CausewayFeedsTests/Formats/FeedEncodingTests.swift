@@ -9,7 +9,7 @@ struct FeedEncodingTests {
         return declaration + "<rss version=\"2.0\"><channel><title>Ж</title></channel></rss>"
     }
 
-    /// Returns the document with the letter in the encoding.
+    /// Returns the document with the test letter encoded as `letter`.
     private static func bytes(_ text: String, letter: [UInt8]) -> Data {
         let parts = text.split(separator: "Ж")
         return Data(parts[0].utf8) + letter + Data(parts[1].utf8)
@@ -37,13 +37,13 @@ struct FeedEncodingTests {
         #expect(try Feed(parsing: marked, source: source).title?.value == "Ж")
     }
 
-    /// A document and what the outside says of it.
+    /// A document, and the places that state its encoding.
     struct OrderRow: Sendable, CustomTestStringConvertible {
         let name: String
         var charset: String?
         var declared: String?
         var mark: [UInt8] = []
-        /// The bytes of the letter.
+        /// The test letter's bytes in this encoding.
         let letter: [UInt8]
         let title: String
         let encoding: String

@@ -148,7 +148,7 @@ struct FeedParserTests {
         #expect(feed.items.reduce(0) { $0 + ($1.summary?.value.utf8.count ?? 0) } <= 1600)
     }
 
-    /// A document and the languages of its items.
+    /// A document, and the expected languages of its items.
     struct LanguageRow: Sendable, CustomTestStringConvertible {
         let document: String
         let languages: [String?]

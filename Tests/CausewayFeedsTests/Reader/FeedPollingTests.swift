@@ -48,7 +48,7 @@ struct FeedPollingTests {
         _ = polling.received(Self.feed([]) { $0.schedule.skippedHours = [13, 14] }, includesPresentItems: true)
         let noon = Date(timeIntervalSince1970: 12 * 3600 + 600)
         #expect(polling.waitAfterSuccess(maximumAge: nil, retryAfter: nil, now: noon) == .seconds(3 * 3600 - 600))
-        // Thursday, 1 January 1970, and Friday after it.
+        // The feed skips two days. They are Thursday, 1 January 1970, and the Friday after it.
         _ = polling.received(Self.feed([]) { $0.schedule.skippedDays = [5, 6] }, includesPresentItems: true)
         #expect(
             polling.waitAfterSuccess(maximumAge: nil, retryAfter: nil, now: noon)

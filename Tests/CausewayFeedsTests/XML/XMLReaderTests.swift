@@ -3,7 +3,7 @@ import Testing
 
 @Suite("XML reader (XML 1.0)")
 struct XMLReaderTests {
-    /// Returns the events of a document as text, with the text between tags joined.
+    /// Returns a document's XML events as text. Consecutive text events are joined.
     private static func events(_ document: String, size: Int = .max) -> (text: String, problems: [String]) {
         var reader = XMLReader()
         var text = ""

@@ -29,7 +29,8 @@ struct AlternativeServicesTests {
         // Protocol names are percent-encoded.
         ("w%3Dx%3Ay#z=\":80\"", "w=x:y#z||80|86400"), ("%00=\":80\"", "none"), ("h%2=\":80\"", "none"),
         ("h%+2=\":80\"", "none"),
-        // Unknown parameters and other values of persist are ignored; an invalid age invalidates the alternative.
+        // Unknown parameters are ignored. Values of `persist` other than 1 are ignored too. An invalid age (`ma`) makes
+        // the alternative invalid.
         ("h2=\":80\"; x=y; persist=2; ma=\"5\"", "h2||80|5"), ("h2=\":80\";ma=x", "none"), ("h2=\":80\";ma=-1", "none"),
         ("h2=\":80\";ma=99999999999999999999999", "h2||80|31536000"), ("h2=\":80\" x", "none"),
         ("h2=\":0\"", "none"), ("h2=\":65536\"", "none"), ("h2=\":\"", "none"), ("h2=\"a\"", "none"),
@@ -56,7 +57,7 @@ struct AlternativeServicesTests {
         let service = AlternativeService(protocolName: "h2", port: 8_443)
         #expect(services.alternative(for: Self.origin, at: 1_049) == service)
         #expect(services.alternative(for: Self.origin, at: 1_050) == nil)
-        // The alternative with QUIC is remembered, and not chosen.
+        // The client remembers an alternative service over QUIC, but does not choose it by default.
         #expect(services.alternatives(for: Self.origin, at: 1_050).map(\.protocolName) == ["h3"])
         #expect(services.alternative(for: Self.origin, protocols: ["h3"], at: 1_050)?.port == 443)
         #expect(services.alternative(for: HTTPOrigin(isSecure: true, host: "b.example"), at: 1_000) == nil)
@@ -88,7 +89,7 @@ struct AlternativeServicesTests {
         #expect(services.alternative(for: Self.origin, at: 299)?.port == 2)
         #expect(services.alternative(for: Self.origin, at: 300)?.port == 1)
         services.failed(first, of: Self.origin, at: 300)
-        // Another response does not make it work again.
+        // If the server announces the failed alternative again, the client still does not use it.
         services.note(field, of: Self.origin, at: 301)
         #expect(services.alternative(for: Self.origin, at: 899)?.port == 2)
         services.failed(AlternativeService(protocolName: "h2", port: 2), of: Self.origin, at: 400)

@@ -157,7 +157,7 @@ struct TransferQueueTests {
             #expect(running.count <= 3)
             if let wake = queue.wakeUp(at: now) { #expect(wake > now && wake <= now + .seconds(600)) }
         }
-        // With time and places, all of them run.
+        // Time passes and running transfers end. In this way, all transfers must run sooner or later.
         while !added.isEmpty {
             for id in running {
                 queue.remove(id)
@@ -190,7 +190,8 @@ struct TransferQueueTests {
             Case(stage: .begun, size: 0, expected: .startOver),
             Case(stage: .begun, size: 10, expected: .resume(from: 10)),
             Case(stage: .begun, size: 10, total: 11, expected: .resume(from: 10)),
-            // The process was killed after the last byte.
+            // The process had received the last byte before it was killed. The new attempt requests the last byte
+            // again.
             Case(stage: .begun, size: 10, total: 10, expected: .resume(from: 9)),
             Case(stage: .begun, size: 10, total: nil, expected: .resume(from: 9)),
             Case(stage: .begun, size: 1, total: nil, expected: .startOver),

@@ -9,7 +9,7 @@ extension CachePolicyTests {
         arguments: [
             ("GET", 200, "", "ETag: \"a\"", nil, .deliver), ("GET", 304, "ETag: W/\"a\"", "ETag: \"a\"", nil, .confirm),
             ("GET", 304, "", "ETag: \"a\"", nil, .confirm), ("GET", 304, "ETag: \"b\"", "ETag: \"a\"", nil, .sendAgain),
-            // The condition is the program's, so that the response is, too.
+            // The program set the condition itself, so it also gets the 304 response.
             ("GET", 304, "ETag: \"a\"", nil, nil, .deliver), ("GET", 304, "", nil, "X: 1", .deliver),
             ("GET", 503, "", "Cache-Control: max-age=0, stale-if-error=9", nil, .deliverStale),
             ("GET", 503, "", nil, "Cache-Control: max-age=0, stale-if-error=9", .deliverStale),

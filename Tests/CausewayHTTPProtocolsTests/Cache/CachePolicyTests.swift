@@ -37,7 +37,7 @@ struct CachePolicyTests {
 
     static let fresh = "Cache-Control: max-age=60\nETag: \"a\""
     static let rows = [
-        // Nothing is known about their freshness.
+        // Responses without any information about their freshness
         Row("", "Date: Thu, 01 Jan 2026 00:00:00 GMT", 0, .forward),
         Row("Cache-Control: max-stale", "X-Note: 1", 9, .reuse),
         Row("Cache-Control: only-if-cached", "X-Note: 1", 9, .refuse),
@@ -67,11 +67,11 @@ struct CachePolicyTests {
         Row("Range: bytes=0-1", fresh, 1, .reuse), Row("Range: bytes=0-1", fresh, 61, .forward),
         Row("", fresh + "\nAge: 60", 0, .validate), Row("", fresh + "\nAge: 50, 70", 5, .reuse),
         Row("", fresh + "\nAge: old", 5, .reuse),
-        // The clock was set back: the age is not known.
+        // The clock was set back after the response was stored. So the age of the response is unknown.
         Row("", fresh, -1, .validate), Row("", "Cache-Control: max-age=99999999999\nETag: \"a\"", -100, .validate),
     ]
 
-    // RFC 9111 §4, §4.2, §5.2.1, §5.2.1.1-5.2.1.4, §5.2.1.7, §5.2.2.1, §5.2.2.2, §5.2.2.4, §5.4.
+    // This test checks RFC 9111 §4, §4.2, §5.2.1, §5.2.1.1-5.2.1.4, §5.2.1.7, §5.2.2.1, §5.2.2.2, §5.2.2.4, §5.4.
     @Test("How a stored response answers a request", arguments: rows)
     func decisions(_ row: Row) {
         #expect(CachePolicy.decide(fields(row.request), stored(row.response), at: Self.start + row.age) == row.expected)
@@ -117,7 +117,7 @@ struct CachePolicyTests {
         #expect(control.flags.contains(.noCache) == (count == 65))
     }
 
-    // RFC 9111 §4.2.4.
+    // Stale responses: RFC 9111 §4.2.4.
     @Test(
         "stale-if-error of the response or the request",
         arguments: [
@@ -221,7 +221,7 @@ struct CachePolicyTests {
         #expect(!isKnown)
     }
 
-    /// A partial response of a representation with ten bytes.
+    /// Returns a partial response. The complete representation has ten bytes.
     private func part(_ positions: Range<Int>, _ more: String = "ETag: \"a\"", request: String = "") -> StoredResponse {
         let range = "\(positions.lowerBound)-\(positions.upperBound - 1)"
         var part = stored("Content-Range: bytes \(range)/10\n\(more)", request: request, status: 206)

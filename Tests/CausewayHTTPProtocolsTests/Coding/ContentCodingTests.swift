@@ -50,7 +50,7 @@ struct ContentCodingTests {
         #expect(throws: DecodingBudget.Excess.size(limit: 100)) { try budget.advanced(encoded: 100, decoded: 1) }
         var large = DecodingBudget()
         try large.advanced(encoded: .max, decoded: .max)
-        // 1 MiB of encoded content that decodes to 1 GiB.
+        // Simulate a decompression bomb: 1 MiB of encoded content decodes to 1 GiB.
         var bomb = DecodingBudget()
         #expect(throws: DecodingBudget.Excess.ratio(limit: 200)) {
             for _ in 0..<1_024 { try bomb.advanced(encoded: 1 << 10, decoded: 1 << 20) }

@@ -296,7 +296,7 @@ struct CookieTests {
         store.receive("x=1; Path=/x".utf8, from: here, at: now + .seconds(2))
         store.receive("y=1".utf8, from: here, at: now + .seconds(10))
         #expect(names() == ["s", "x", "y"])
-        // `y` is used more recently than `x`.
+        // Use cookie `x` first and cookie `y` second. So `y` is the cookie that was used most recently.
         _ = store.field(for: context("https://a.example/x"), at: now + .seconds(11))
         _ = store.field(for: here, at: now + .seconds(12))
         store.receive("z=1".utf8, from: here, at: now + .seconds(13))
@@ -349,8 +349,8 @@ struct CookieTests {
         #expect(split(" , ") == [","] && split("") == [])
     }
 
-    /// Vectors whose result differs under RFC 6265bis: a field without a name is stored and sent as its value, and an empty domain replaces
-    /// an earlier one.
+    /// Test vectors that have another result with RFC 6265bis. A field without a name is stored, and sent as its value.
+    /// An empty domain replaces an earlier domain.
     private static let changed: [String: String] = [
         "0004": "foo",
         "0021": "a=b; x; c=d",
@@ -388,7 +388,7 @@ struct CookieTests {
             let path = object["sent-to"] as? String ?? "/cookie-parser-result?\(query)"
             let target = try #require(URIReference(path)).resolved(against: base)
             var store = CookieStore()
-            // 2011-01-01, which is earlier than the dates that the vectors expect to be in the future.
+            // Set the clock to 2011-01-01. The test vectors contain dates that must be later than the current time.
             let time: Duration = .seconds(1_293_840_000)
             for field in try #require(object["received"] as? [String]) {
                 store.receive(field.utf8, from: try #require(CookieContext(base)), at: time)

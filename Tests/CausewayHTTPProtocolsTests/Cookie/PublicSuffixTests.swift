@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Public suffixes (https://publicsuffix.org/list, RFC 6265bis §5.7)")
 struct PublicSuffixTests {
-    /// A few rules of each kind. Some are not in the order of their text.
+    /// A few rules of each kind. Some rules are not in alphabetical order.
     private static let list = PublicSuffixList(
         parsing: Array(
             """
@@ -38,7 +38,7 @@ struct PublicSuffixTests {
 
     struct Row: Sendable, CustomTestStringConvertible {
         var host: String
-        /// `nil` if the host is a public suffix itself.
+        /// The registrable domain; `nil` if the host is itself a public suffix.
         var domain: String?
         var testDescription: String { host }
 

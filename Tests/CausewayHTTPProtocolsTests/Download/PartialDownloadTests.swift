@@ -60,7 +60,7 @@ struct PartialDownloadTests {
         Row(status: 304, fields: [], answer: .refused, position: 40),
     ]
 
-    // RFC 9110 §15.3.7.1.
+    // Responses to range requests: RFC 9110 §15.3.7.1.
     @Test("An answer continues, replaces or refuses the content", arguments: rows)
     func answers(_ row: Row) {
         var download = begun()
@@ -113,7 +113,7 @@ struct PartialDownloadTests {
         ([("Last-Modified", "Sun, 06 Nov 1994 08:49:37 GMT")], nil), ([], nil),
     ]
 
-    // RFC 9110 §8.8.1, §13.1.5.
+    // Validators of partial content: RFC 9110 §8.8.1, §13.1.5.
     @Test("Only strong validators connect ranges; without one, nothing is kept", arguments: validators)
     func strength(_ pairs: [(String, String)], _ validator: String?) {
         var download = PartialDownload()

@@ -8,7 +8,7 @@ struct HTTP2BoundTests {
     struct Flood: Sendable, CustomTestStringConvertible {
         let name: String
         let role: HTTP2Connection.Role
-        /// One step of the flood.
+        /// Performs one step of the flood attack.
         let step: @Sendable (inout HTTP2Wire, UInt32) -> Void
         var testDescription: String { name }
     }

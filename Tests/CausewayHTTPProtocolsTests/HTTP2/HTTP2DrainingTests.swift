@@ -4,7 +4,7 @@ import Testing
 
 @Suite("HTTP/2: requests that are discarded after their response (RFC 9113 §8.1)")
 struct HTTP2DrainingTests {
-    /// Returns a server whose response on stream 1 is complete and whose request is not.
+    /// Returns a server whose response on stream 1 is complete. The client has not sent the complete request yet.
     private func responded(
         _ change: (inout HTTP2Configuration) -> Void = { _ in }
     ) throws -> HTTP2Subject {

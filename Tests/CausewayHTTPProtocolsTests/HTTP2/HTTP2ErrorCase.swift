@@ -2,15 +2,16 @@ import CausewayHTTPProtocols
 import CausewayWire
 import Testing
 
-/// Bytes of a scripted peer, and the error that they must cause.
+/// A test case: the bytes that a scripted peer sends, and the error that they must cause.
 struct HTTP2ErrorCase: Sendable, CustomTestStringConvertible {
-    /// The state of the connection before the bytes arrive.
+    /// The state of the connection at the start of the test case, before the scripted bytes arrive.
     enum Start: Sendable {
-        /// A server, or a client without a request, before the first byte of the peer.
+        /// A connection that has received no byte from the peer: a server, or a client without a request.
         case fresh(HTTP2Connection.Role)
-        /// A server after the handshake.
+        /// A server that has completed the HTTP/2 handshake.
         case server
-        /// A client after the handshake with an open request on stream 1: `GET`, `HEAD`, `CONNECT`, or `POST` without its content.
+        /// A client that has completed the handshake and has one open request on stream 1. The value is the request's
+        /// method: `GET`, `HEAD`, `CONNECT`, or `POST`. The content of a `POST` request is not sent yet.
         case client(String)
     }
 
@@ -52,7 +53,7 @@ struct HTTP2ErrorCase: Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Feeds the bytes in pieces and checks the error.
+    /// Passes the bytes to the connection in pieces, and checks the resulting error.
     func check(piece: Int) throws {
         var subject = try subject()
         var wire = HTTP2Wire()
@@ -66,7 +67,7 @@ struct HTTP2ErrorCase: Sendable, CustomTestStringConvertible {
                 return
             }
             #expect(violation.code == code && violation.scope == .connection)
-            // After the error, the connection ignores further input.
+            // The connection must ignore all input that arrives after the error.
             subject.receive { $0.frame(.ping(7)) }
             #expect(subject.connection.isFinished && subject.goAways.count == 1)
         case .stream(let id, let code):

@@ -3,10 +3,10 @@ import CausewayTestKit
 import CausewayWire
 import Testing
 
-/// Checks the invariants of the fuzzer with mutated frames. A violation stops the process.
+/// Runs the fuzzer's HTTP/2 checks on mutated frames. A violated invariant stops the process.
 @Suite("HTTP/2: exercises")
 struct HTTP2ExerciseTests {
-    /// The bytes of all error cases.
+    /// The bytes from all error test cases.
     private static let scripts: [[UInt8]] = {
         let frames = HTTP2FrameErrorTests.content + HTTP2FrameErrorTests.control + HTTP2FrameErrorTests.windows
         let streams = HTTP2StreamErrorTests.states + HTTP2StreamErrorTests.requestFraming
@@ -30,7 +30,7 @@ struct HTTP2ExerciseTests {
             eventCount += Exercise.http2Connection(bytes)
             frameCount += Exercise.http2Frames(Array(bytes.dropFirst()))
         }
-        // Each connection reports at least the event for its end.
+        // Each connection reports at least one event, because it reports its end.
         #expect(eventCount >= 40 && frameCount > 0)
     }
 

@@ -51,7 +51,7 @@ struct HTTP2FlowControlTests {
         #expect(server.events.last == .closed(1, nil))
     }
 
-    // RFC 9113 §6.9.3.
+    // This test also checks RFC 9113 §6.9.3.
     @Test("§6.9.2: a smaller initial window makes windows negative")
     func negativeWindow() throws {
         var server = try server(windows: 100, content: 300)
@@ -100,7 +100,7 @@ struct HTTP2FlowControlTests {
         server.connection.took(1, of: 1)
         server.collect()
         #expect(server.frames.map(\.id) == [1] && server.frames.map(\.frame) == [.windowUpdate(500)])
-        // The peer may send the same number of bytes again, but no more.
+        // The peer may send another 500 bytes, but not one more.
         server.receive { $0.data(1, count: 500) }
         #expect(server.resets.isEmpty)
         server.receive { $0.data(1, count: 1) }
@@ -122,13 +122,14 @@ struct HTTP2FlowControlTests {
         server.connection.took(10_000, of: 3)
         server.collect()
         #expect(server.frames.isEmpty)
-        // 15,000 bytes were consumed, and the peer may send 10,535.
+        // With these bytes, the program has consumed 15,000 bytes in total. The peer may still send 10,535 bytes.
         server.connection.took(5_000, of: 3)
         server.collect()
         #expect(server.frames.map(\.id) == [0] && server.frames.map(\.frame) == [.windowUpdate(15_000)])
     }
 
-    /// Returns the size of the window of a stream after some content, of which the program took all, arrived at each of several times.
+    /// Returns the size of a stream's flow-control window after content has arrived. Each element of `arrivals` has a
+    /// time and a byte count. The program consumes all content.
     private func window(
         of subject: inout HTTP2Subject, after arrivals: [(time: Duration, count: Int)]
     ) throws -> Int {
@@ -147,7 +148,8 @@ struct HTTP2FlowControlTests {
         return window - total
     }
 
-    /// Returns a client whose windows begin with 1,000 bytes. The server answered its settings at a time.
+    /// Returns a client whose windows begin with 1,000 bytes. The server acknowledges the client's settings after the
+    /// given time.
     private func client(answeredAfter time: Duration, roundTrip: Duration? = nil) -> HTTP2Subject {
         var client = HTTP2Subject(.client) { configuration in
             configuration.settings.initialWindowSize = 1000
@@ -230,7 +232,7 @@ struct HTTP2FlowControlTests {
         #expect(!server.events.contains { if case .content = $0 { true } else { false } })
     }
 
-    // RFC 9113 §6.1.
+    // Padding counts towards flow control: RFC 9113 §6.1.
     @Test("Padding opens the windows at once")
     func creditsPadding() {
         var server = HTTP2Subject.open(.server) { configuration in
@@ -273,7 +275,7 @@ struct HTTP2FlowControlTests {
         var wire = HTTP2Wire()
         wire.setting(.initialWindowSize, 1000)
         server.connection.received(wire.bytes[...], at: .zero)
-        // The first output contains only the acknowledgment.
+        // Discard the first output. It contains only the acknowledgment of the settings.
         server.collectOnce(atMost: 1)
         _ = server.takeFrames()
         var order: [UInt32] = []
@@ -308,10 +310,10 @@ struct HTTP2FlowControlTests {
         func prioritize(_ id: UInt32) { server.receive { $0.frame(.priorityUpdate(id, Array("u=0".utf8)[...])) } }
         server.receive { $0.headers(1, HTTP2Wire.post, endsStream: false) }
         for id: UInt32 in [3, 3, 1] { prioritize(id) }
-        // A stream that is refused is no longer idle.
+        // The server refuses the request on stream 3. After that, stream 3 is closed and no longer idle.
         server.receive { $0.headers(3, [(":method", "GET")]) }
         prioritize(5)
-        // A stream that opens closes the idle streams below it.
+        // When a stream opens, all idle streams with lower numbers close.
         server.receive { $0.headers(7, HTTP2Wire.post, endsStream: false) }
         #expect(!server.connection.hasEnded && server.resets.map(\.id) == [3])
         prioritize(9)

@@ -65,7 +65,8 @@ struct HTTP2FrameErrorTests {
             $0.frame(1, flags: 5, on: 1, [0x00, 0x84, 0xFF, 0xFF, 0xFF, 0xFF, 0x00])
         },
         Case("§4.3: invalid block on a stream that was reset", .client("POST"), .connection(.compressionError)) {
-            // The malformed response resets the stream. A later block on the stream must still be decoded to update the HPACK state.
+            // The first response is malformed, so the client resets the stream. The client must still decode a later
+            // field block on this stream, because each block updates the HPACK state.
             $0.headers(1, [(":status", "abc")])
             $0.frame(1, flags: 5, on: 1, [0x80])
         },

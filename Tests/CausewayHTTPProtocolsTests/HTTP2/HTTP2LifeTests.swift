@@ -60,7 +60,7 @@ struct HTTP2LifeTests {
         #expect(client.goAways == [.noError] && client.connection.isFinished)
     }
 
-    // RFC 9113 §5.4.1, §7.
+    // This test checks RFC 9113 §5.4.1, §7.
     @Test("§6.8: an error of the peer is the reason for the end")
     func goAwayWithError() throws {
         var client = HTTP2Subject.open(.client)
@@ -87,7 +87,8 @@ struct HTTP2LifeTests {
             return
         }
         #expect(server.frames[0].frame == .goAway(lastStreamID: .largestStream, .noError))
-        // A request in flight is still accepted. A request after the second GOAWAY frame is not.
+        // This request was in flight when the server sent the first GOAWAY frame, so the server still accepts it. After
+        // the second GOAWAY frame, the server accepts no new request.
         server.receive { $0.headers(3, HTTP2Wire.get) }
         server.receive { $0.frame(.ping(data, isAcknowledgment: true)) }
         #expect(server.frames.last?.frame == .goAway(lastStreamID: 3, .noError))
@@ -182,7 +183,7 @@ struct HTTP2LifeTests {
         #expect(sent == [Bool](repeating: true, count: 64) + [false])
     }
 
-    // RFC 9113 §5.4.3.
+    // The end of the byte stream: RFC 9113 §5.4.3.
     @Test("The end of the stream of bytes")
     func inputEnds() throws {
         var client = HTTP2Subject.open(.client)

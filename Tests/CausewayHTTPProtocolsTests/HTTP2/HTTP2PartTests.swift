@@ -65,7 +65,7 @@ struct HTTP2PartTests {
         var budget = HTTP2FloodGuard.Budget(burst: 100, perSecond: 2)
         let now = Duration.seconds(1_000)
         for _ in 0..<100 { _ = budget.take(at: now) }
-        // Every 1.9 s three units are taken, and 3.8 are refilled.
+        // The test takes three units from the budget every 1.9 seconds. In this time, the budget grows by 3.8 units.
         let results = (1...200).map { count in
             (0..<3).map { _ in budget.take(at: now + .milliseconds(1_900 * count)) }
         }

@@ -1,7 +1,7 @@
 import CausewayHTTPProtocols
 import CausewayWire
 
-/// Frames of a scripted peer.
+/// Builds the frames that a simulated HTTP/2 peer sends.
 struct HTTP2Wire {
     static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
     static let get: [(String, String)] = [
@@ -17,7 +17,7 @@ struct HTTP2Wire {
 
     mutating func raw(_ more: [UInt8]) { bytes += more }
 
-    /// Appends a frame with any header.
+    /// Appends a frame with these header values, even if they are invalid.
     mutating func frame(_ type: UInt8, flags: UInt8 = 0, on id: UInt32, _ payload: [UInt8] = [], length: Int? = nil) {
         HTTP2FrameHeader(
             length: length ?? payload.count, type: HTTP2FrameType(rawValue: type),
@@ -56,7 +56,7 @@ struct HTTP2Wire {
     }
 }
 
-/// A connection under test, with its sent frames and reported events.
+/// A connection under test, with the frames that it sent and the events that it reported.
 struct HTTP2Subject {
     var connection: HTTP2Connection
     var now: Duration = .zero
@@ -75,7 +75,7 @@ struct HTTP2Subject {
         collect()
     }
 
-    /// Creates a connection whose handshake is complete.
+    /// Returns a connection that has completed the HTTP/2 handshake.
     static func open(
         _ role: HTTP2Connection.Role, settings: [HTTP2Setting] = [], acknowledges: Bool = true,
         _ change: (inout HTTP2Configuration) -> Void = { _ in }
@@ -106,13 +106,13 @@ struct HTTP2Subject {
         receive(wire.bytes)
     }
 
-    /// Takes all events and all output.
+    /// Collects all output and all events from the connection.
     mutating func collect(atMost limit: Int = 64 << 10) {
         while let output = connection.nextOutput(atMost: limit) { parse(output.bytes) }
         while let event = connection.nextEvent() { events.append(event) }
     }
 
-    /// Takes one piece of output.
+    /// Takes the next piece of the connection's output, and parses the frames in it.
     mutating func collectOnce(atMost limit: Int) {
         if let output = connection.nextOutput(atMost: limit) { parse(output.bytes) }
     }
@@ -142,7 +142,7 @@ struct HTTP2Subject {
         return frames
     }
 
-    /// Decodes the fields of the HEADERS frames that were sent, in order.
+    /// Returns the decoded fields of all HEADERS frames that were sent, in order.
     mutating func decodeHeads() -> [FieldSection] {
         frames.compactMap { sent in
             guard case .headers(let headers) = sent.frame, let block = try? decoder.decode(headers.fragment.span) else {
@@ -154,12 +154,12 @@ struct HTTP2Subject {
         }
     }
 
-    /// The codes of the GOAWAY frames that were sent.
+    /// The error codes of the GOAWAY frames that were sent.
     var goAways: [HTTP2ErrorCode] {
         frames.compactMap { if case .goAway(_, let code, _) = $0.frame { code } else { nil } }
     }
 
-    /// The RST_STREAM frames that were sent.
+    /// The RST_STREAM frames that the connection has sent.
     var resets: [(id: UInt32, code: HTTP2ErrorCode)] {
         frames.compactMap { if case .resetStream(let code) = $0.frame { ($0.id, code) } else { nil } }
     }

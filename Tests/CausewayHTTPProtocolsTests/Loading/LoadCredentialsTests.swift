@@ -8,7 +8,7 @@ struct LoadCredentialsTests {
     private let origin = HTTPOrigin(isSecure: true, host: "a.example")
     private let password = PasswordCredential(username: "u", password: "p")
 
-    /// Returns the first offer for a challenge.
+    /// Returns the first authentication offer for a challenge.
     private func offer(
         _ credentials: inout LoadCredentials, _ challenge: String
     ) throws -> (offer: AuthenticationAttempts.Offer, refused: ProtectionSpace?) {

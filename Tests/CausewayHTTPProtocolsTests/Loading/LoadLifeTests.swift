@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Random lives of a load")
 struct LoadLifeTests {
-    /// `CAUSEWAY_MACHINE_SEEDS=100000` plays that many lives.
+    /// The seeds of the random event sequences. With `CAUSEWAY_MACHINE_SEEDS=100000`, the test runs 100000 sequences.
     private static let seeds = 0..<max(1_000, MachineSeeds.range.upperBound)
 
     @Test(
@@ -22,16 +22,16 @@ struct LoadLifeTests {
     }
 }
 
-/// A load with a random server, program and network, which checks each action of the machine.
+/// Simulates a load with a random server, program and network. Checks each action of the load's state machine.
 private struct LoadLife {
-    /// The exchange that runs at the server.
+    /// An exchange with the simulated server that has not ended.
     struct Exchange {
         var hasHead = false
         /// The content that has not arrived, in pieces.
         var rest = 0
     }
 
-    /// A held response, as far as the driver knows it.
+    /// The test driver's view of a response that is held back.
     struct Held {
         var pieces: [Int] = []
         var isBeingDelivered = false
@@ -60,7 +60,7 @@ private struct LoadLife {
         for _ in 0..<2_000 where fault == nil && endCount == 0 { step() }
         guard fault == nil else { return }
         check(endCount == 1, "the load did not end")
-        // Nothing follows the end.
+        // After the end, the machine must ignore all events.
         for _ in 0..<20 where fault == nil { staleEvent() }
     }
 
@@ -92,7 +92,7 @@ private struct LoadLife {
         }
     }
 
-    /// An event that does not fit the state, or comes a second time.
+    /// Reports an event to the machine that does not fit the machine's state, or that it has already received.
     private mutating func staleEvent() {
         switch random.integer(in: 0...5) {
         case 0:
@@ -106,7 +106,7 @@ private struct LoadLife {
         }
     }
 
-    /// The server sends a head or content, or the exchange ends.
+    /// Acts as the server: sends a response head or content, or ends the exchange.
     private mutating func serve() {
         guard var current = exchange else { return }
         if !current.hasHead {
@@ -154,7 +154,8 @@ private struct LoadLife {
         report("exchange ended, complete \(isComplete)") { $0.exchangeEnded(isComplete: isComplete) }
     }
 
-    /// The program or a rule decides about the held response or the failure.
+    /// Simulates a decision about a held response, or about a failure. The decision comes from the program or from a
+    /// rule.
     private mutating func decide() {
         if random.chance(oneIn: 3) {
             guard let question = machine.asked() else { return check(false, "no question while deciding") }
@@ -221,7 +222,7 @@ private struct LoadLife {
         }
     }
 
-    /// The next request is prepared, or a stored response answers it.
+    /// Prepares the simulated load's next request. It may turn out that a stored response answers the request.
     private mutating func prepare() {
         check(held?.isBeingDelivered != true, "a response is followed during its delivery")
         (held, openQuestion) = (nil, nil)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import CausewayHTTPProtocols
 
-/// Demand, connectivity and the end.
+/// Tests the demand for content, the connectivity, and the end of a load.
 extension LoadMachineTests {
     @Test("The response is read while the program wants content; heads are always read")
     func readsOnDemand() {

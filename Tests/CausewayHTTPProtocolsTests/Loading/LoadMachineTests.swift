@@ -6,7 +6,7 @@ import Testing
 struct LoadMachineTests {
     typealias Event = (inout LoadMachine) -> LoadMachine.Action
 
-    /// Reports events, and expects each one's action.
+    /// Sends each event to a load machine. Checks that the machine returns the expected action.
     func expect(
         _ machine: inout LoadMachine, _ steps: [(Event, LoadMachine.Action)],
         sourceLocation: SourceLocation = #_sourceLocation
@@ -17,7 +17,7 @@ struct LoadMachineTests {
         }
     }
 
-    /// Returns a load whose exchange has a held response.
+    /// Returns a load that holds back its exchange's response.
     func holding() -> LoadMachine {
         var machine = LoadMachine()
         expect(&machine, [({ $0.requestPrepared() }, .send), ({ $0.headArrived(.hold(.challenge)) }, .hold)])

@@ -6,10 +6,10 @@ import CausewayWire
 
 extension HTTPTrials {
     private struct Served: Sendable {
-        /// The last request.
+        /// The identifier of the latest request.
         var last: UInt32 = 0
         var isDecided = false
-        /// The client, if it speaks HTTP/2.
+        /// The simulated client if it speaks HTTP/2; otherwise `nil`.
         var client: HTTP2Connection?
 
         mutating func decide(at now: Duration, _ random: inout SplitMix64) {

@@ -4,7 +4,7 @@ import CausewayTestKit
 
 extension HTTPTrials {
     private struct Loaded: Sendable {
-        /// Questions of any age.
+        /// All questions that the machine has asked so far, whether answered or not.
         var questions: [LoadMachine.Question] = []
     }
 

@@ -6,7 +6,7 @@ import CausewayTestKit
 extension HTTPTrials {
     private struct Grouped: Sendable {
         var lastRequest: UInt64 = 0
-        /// Connections of the group, and one that it does not know.
+        /// The connections in the group, and one connection that the group does not know.
         var connections = [PoolConnectionID(slot: 1, serial: 1)]
     }
 
@@ -64,7 +64,8 @@ extension HTTPTrials {
         case 5: group.retire(id, &actions)
         case 6: group.remove(id)
         case 7:
-            // The pool assigns requests of other groups to connections with capacity.
+            // Assign a request of another group to this connection. The pool also does this if a connection has free
+            // capacity.
             guard group[id]?.hasRoom != false else { return }
             group.start(1_000, on: id, &actions)
             group.lend(id, to: 1)

@@ -28,7 +28,7 @@ struct ConnectionPoolTests {
         #expect(driver.closed == [first] && driver.pool.deadline == nil && driver.pool.connectionCount == 0)
     }
 
-    // RFC 9112 §9.4.
+    // This test checks RFC 9112 §9.4.
     @Test("Six connections over HTTP/1; the others wait by priority, then in order")
     func limit() throws {
         var driver = PoolDriver()
@@ -82,7 +82,7 @@ struct ConnectionPoolTests {
         #expect(driver.running.count == 4)
         driver.finish(1)
         #expect(driver.running[5] == first && driver.pool.waitingCount == 0)
-        // The second connection is no longer needed.
+        // The second connection is no longer needed, so the pool closes it.
         driver.connected(second, streams: 3)
         for id in 2...5 { driver.finish(UInt64(id)) }
         #expect(driver.closed == [second] && driver.pool.connectionCount == 1)
@@ -120,7 +120,7 @@ struct ConnectionPoolTests {
         #expect(driver.running[2] != nil)
     }
 
-    // RFC 9112 §9.3.
+    // Reuse of connections: RFC 9112 §9.3.
     @Test("A connection that HTTP forbids to reuse is closed, and replaced if a request waits")
     func notReusable() throws {
         var driver = PoolDriver()
@@ -212,7 +212,8 @@ struct ConnectionPoolTests {
         let old = Set(driver.running.values)
         for id in 1...6 { driver.finish(UInt64(id)) }
         driver.request(7, restriction: .newConnection)
-        // The limit of six connections is reached, so the connection that has been idle for the longest time is closed.
+        // The pool has reached its limit of six connections. To make room, it closes the connection that has been idle
+        // longest.
         #expect(driver.closed.count == 1 && driver.connecting.count == 1)
         driver.connectAll()
         #expect(!old.contains(try #require(driver.running[7])))
@@ -247,12 +248,12 @@ struct ConnectionPoolTests {
         #expect(driver.offers.last == false)
         driver.connectAll()
         #expect(driver.running[2] != driver.running[1] && driver.running[2] != nil)
-        // The pool still knows that the server supports HTTP/2.
+        // The pool remembers that the server supports HTTP/2.
         driver.request(3)
         #expect(driver.running[3] == driver.running[1])
     }
 
-    // RFC 9112 §9.5.
+    // Idle connections that the peer closes: RFC 9112 §9.5.
     @Test("A connection that the peer closes while idle is forgotten")
     func closedByPeer() throws {
         var driver = PoolDriver()
@@ -264,7 +265,7 @@ struct ConnectionPoolTests {
         #expect(driver.pool.connectionCount == 0)
         driver.request(2)
         #expect(driver.connecting.count == 1)
-        // Late events of a closed connection have no effect.
+        // An event that arrives after its connection was closed must change nothing.
         #expect(driver.pool.finished(first, at: driver.now) == [])
         #expect(driver.pool.retired(first, at: driver.now) == [])
         #expect(driver.pool.connected(first, PoolConnectionFacts(), at: driver.now) == [])
@@ -338,7 +339,7 @@ struct ConnectionPoolTests {
             }
             driver.check()
         }
-        // All waiting requests are eventually served or fail, and the pool becomes empty.
+        // In the end, each waiting request is served or fails, and the pool becomes empty.
         for _ in 0..<2_000 where !(driver.running.isEmpty && driver.connecting.isEmpty) {
             for id in driver.connecting { driver.fail(id) }
             for id in driver.running.keys.sorted() { driver.finish(id, isReusable: false) }

@@ -3,7 +3,7 @@ import Testing
 @testable import CausewayHTTPProtocols
 @testable import CausewayProtocols
 
-/// Performs the actions of a pool with a virtual clock, and checks that each action is valid.
+/// Performs a connection pool's actions with a virtual clock. Checks that each action is valid.
 struct PoolDriver {
     var pool: ConnectionPool
     var now: Duration = .seconds(100)
@@ -14,7 +14,7 @@ struct PoolDriver {
     /// Established connections.
     private(set) var open: [PoolConnectionID] = []
     private(set) var running: [UInt64: PoolConnectionID] = [:]
-    /// The requests that the last actions started.
+    /// The requests that the latest actions started.
     private(set) var started: [UInt64] = []
     private(set) var reused: [UInt64] = []
     private(set) var closed: [PoolConnectionID] = []
@@ -43,7 +43,7 @@ struct PoolDriver {
         perform(pool.connected(id, PoolConnectionFacts(streamLimit: streams), at: now))
     }
 
-    /// Lets all connection attempts succeed, including those that start in the meantime.
+    /// Completes all connection attempts successfully. This includes attempts that start during this call.
     mutating func connectAll(streams: Int? = nil) {
         while let id = connecting.first { connected(id, streams: streams) }
     }
@@ -53,7 +53,7 @@ struct PoolDriver {
         perform(pool.finished(id, isReusable: isReusable, idleTimeout: idleTimeout, at: now))
     }
 
-    /// Lets a connection attempt fail.
+    /// Lets a simulated connection attempt fail.
     mutating func fail(_ id: PoolConnectionID) {
         connecting.removeAll { $0 == id }
         perform(pool.connectFailed(id, at: now))
@@ -93,13 +93,13 @@ struct PoolDriver {
         }
     }
 
-    /// Checks the invariants that hold between events.
+    /// Checks the invariants that must hold after each event.
     func check() {
         #expect(pool.connectionCount == Set(connecting + open).count)
         for host in Set(pool.groups.compactMap { $0?.key.origin.host }) {
             let group = pool.groups.compactMap { $0 }.first { $0.key.origin.host == host }
             #expect((group?.connections.count ?? 0) <= 6)
-            // Requests wait only if the group has a connection that can serve them later.
+            // A group with waiting requests must have at least one connection, which can serve them later.
             if let group, !group.isServed { #expect(!group.connections.isEmpty) }
         }
     }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Connections to proxies that forward requests (RFC 9112 §3.2.2)")
 struct PoolForwardingTests {
-    /// Returns a pool with an idle connection for `a.example`.
+    /// Returns a pool with `count` idle connections for `a.example`.
     private func driver(limit: Int = 6, count: Int = 1) throws -> (PoolDriver, [PoolConnectionID]) {
         var limits = PoolLimits()
         limits.connectionsPerKey = limit
@@ -22,7 +22,7 @@ struct PoolForwardingTests {
         var (driver, ids) = try driver()
         driver.request(1, host: "b.example", route: "p")
         #expect(driver.running == [1: ids[0]] && driver.reused.last == 1 && driver.connecting.isEmpty)
-        // It carries one request at a time.
+        // The connection carries one request at a time.
         driver.request(2, route: "p")
         #expect(driver.connecting.count == 1)
         driver.finish(1)
@@ -71,7 +71,7 @@ struct PoolForwardingTests {
         for id in 1...3 { driver.request(UInt64(id), host: "b.example", route: "p") }
         #expect(Set(driver.running.values) == Set(ids) && driver.connecting.isEmpty && driver.pool.waitingCount == 1)
         driver.finish(1)
-        // The group has room again, and makes its own connection.
+        // The group has room again, so it opens its own connection.
         #expect(driver.connecting.count == 1)
         driver.connectAll()
         #expect(driver.running.keys.sorted() == [2, 3])

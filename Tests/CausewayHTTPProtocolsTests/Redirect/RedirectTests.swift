@@ -52,7 +52,7 @@ struct RedirectTests {
         var keepsContent: Bool
     }
 
-    // RFC 9110 §15.4.2-15.4.4, §15.4.8, §15.4.9.
+    // Redirects: RFC 9110 §15.4.2-15.4.4, §15.4.8, §15.4.9.
     @Test(
         "The method and the content of the next request (RFC 9110 §15.4)",
         arguments: [
@@ -76,7 +76,7 @@ struct RedirectTests {
         #expect(next.fields.contains("Accept"))
     }
 
-    // RFC 9110 §15.4.6, §15.4.7.
+    // Redirects that are not followed: RFC 9110 §15.4.6, §15.4.7.
     @Test("Answers that are not followed", arguments: [200, 201, 300, 304, 305, 306, 309, 401])
     func delivered(status: Int) throws {
         var chain = RedirectChain()

@@ -45,7 +45,7 @@ struct HTTPPreconditionTests {
         Row(method: "POST", fields: [("If-Modified-Since", date)], outcome: .proceed),
     ]
 
-    // RFC 9110 §13.1.1-13.1.4.
+    // Conditions in requests: RFC 9110 §13.1.1-13.1.4.
     @Test("The order of RFC 9110 §13.2.2", arguments: rows)
     func evaluates(_ row: Row) {
         let validators = HTTPValidators(Self.fields([("ETag", "\"a\""), ("Last-Modified", Self.date)]), now: Self.now)

@@ -16,7 +16,8 @@ struct HTTPServerEmptyResponseTests {
             Empty(status: 304, content: .length(5)),
         ]
 
-        /// Returns a pair whose server has responded to stream 1. The program has not finished the response.
+        /// Returns a client and a server. The server has responded to stream 1, but the program has not finished the
+        /// response.
         func responded(isShuttingDown: Bool = false) throws -> HTTPServerHTTP2Tests.Pair {
             var pair = HTTPServerHTTP2Tests.Pair()
             let id = try pair.request(method)

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("HTTP server: one connection of HTTP/2")
 struct HTTPServerHTTP2Tests {
-    /// A client and a server whose bytes are exchanged at once.
+    /// A client and a server under test. All bytes that one of them sends reach the other immediately.
     struct Pair {
         var served: ServedConnection
         var client = HTTP2Connection(.client)
@@ -16,7 +16,7 @@ struct HTTPServerHTTP2Tests {
             client.started(at: .zero)
         }
 
-        /// Exchanges bytes until both sides are silent. Returns the events of the server.
+        /// Calls `body`, and then exchanges bytes until both sides have no more to send. Returns the server's events.
         mutating func exchange(
             _ body: (inout HTTPServerConnection) throws -> Void
         ) rethrows -> [HTTPServerConnection.Event] {
@@ -95,12 +95,12 @@ struct HTTPServerHTTP2Tests {
         #expect(received == 200_000)
     }
 
-    // RFC 9113 §6.9.1.
+    // Flow control for the connection: RFC 9113 §6.9.1.
     @Test("Content that the program did not read leaves no hole in the window of the connection")
     func unreadContent() throws {
         var pair = Pair { $0.unreadByteCount = 65_536 }
         _ = pair.exchange()
-        // The window of the connection has sixteen times the limit of unread bytes.
+        // The connection's flow-control window is sixteen times the limit for unread bytes.
         for _ in 0..<40 {
             let id = try pair.request("POST", endsStream: false)
             try pair.client.send(id, ByteChain([UInt8](repeating: 1, count: 65_536)), endsStream: true)
@@ -134,7 +134,7 @@ struct HTTPServerHTTP2Tests {
             var pair = Pair()
             let id = try pair.client.request(head, endsStream: false)
             _ = pair.exchange()
-            // The client need not send yet, so it does not stall.
+            // The client is waiting for status 100 and need not send yet. So its silence must not cause a timeout.
             let waiting = pair.served.advance(by: .seconds(25))
             #expect(waiting.isEmpty && pair.interim.isEmpty)
             if sendsFirst { try pair.client.send(id, ByteChain([1])) }
@@ -353,7 +353,7 @@ struct HTTPServerHTTP2Tests {
     func unreadBesideRead() throws {
         var pair = Pair { $0.unreadByteCount = 65_536 }
         _ = pair.exchange()
-        // Three quarters of the window of the connection.
+        // Fill three quarters of the connection's flow-control window.
         for _ in 0..<12 {
             let id = try pair.request("POST", endsStream: false)
             try pair.client.send(id, ByteChain([UInt8](repeating: 1, count: 65_536)))
@@ -379,7 +379,7 @@ struct HTTPServerHTTP2Tests {
         try pair.client.send(id, ByteChain([UInt8](repeating: 1, count: 200_000)), endsStream: true)
         _ = pair.exchange()
         #expect(pair.client.queuedByteCount(of: id) == 130_000)
-        // The client's window takes half of it.
+        // The client's flow-control window has room for only half of this content.
         let content = ByteChain([UInt8](repeating: 1, count: 2 << 20))
         let events = try pair.exchange { machine in
             try machine.respond(id, 200, FieldSection(), .length(2 << 20))
@@ -434,7 +434,7 @@ struct HTTPServerHTTP2Tests {
         var pair = Pair()
         _ = try pair.request()
         _ = pair.exchange()
-        // The client's window takes half of it.
+        // The client's flow-control window has room for only half of this content.
         let content = ByteChain([UInt8](repeating: 1, count: 2 << 20))
         let ping: [UInt8] = [0, 0, 8, 6, 0, 0, 0, 0, 0] + [UInt8](repeating: 7, count: 8)
         let pings = Array(repeatElement(ping, count: count).joined())

@@ -15,7 +15,7 @@ struct HTTPServerSlowClientTests {
         #expect(served.takeText().isEmpty)
     }
 
-    // RFC 9110 §15.5.9.
+    // Slow request heads: RFC 9110 §15.5.9.
     @Test("A head that drips in gets status 408 at the deadline, however often bytes arrive")
     func slowHead() {
         var served = ServedConnection()
@@ -61,7 +61,7 @@ struct HTTPServerSlowClientTests {
             events += slow.advance(by: .seconds(1))
             seconds += 1
         }
-        // Half of the rate uses up the allowance at half of the speed.
+        // A client that sends at half of the minimum rate uses up its time allowance at half the usual speed.
         #expect((38...42).contains(seconds), "\(seconds)")
         #expect(events.suffix(2) == [.closed(1, isComplete: false), .ended(isInterrupted: false)])
         #expect(slow.takeText().hasPrefix("HTTP/1.1 408 "))

@@ -17,7 +17,7 @@ struct ServedConnection {
         machine.settle(at: .zero)
     }
 
-    /// Returns the output so far and forgets it.
+    /// Returns the collected output as text, and clears the output.
     mutating func takeText() -> String { String(decoding: takeBytes(), as: UTF8.self) }
 
     mutating func takeBytes() -> [UInt8] {
@@ -25,7 +25,7 @@ struct ServedConnection {
         return output
     }
 
-    /// Returns the events of a change.
+    /// Runs `body` on the connection's state machine. Returns the events that the machine reports afterwards.
     mutating func change(_ body: (inout HTTPServerConnection) throws -> Void) rethrows -> [Event] {
         try body(&machine)
         var events: [Event] = []
@@ -53,7 +53,7 @@ struct ServedConnection {
         return events
     }
 
-    /// Moves the clock to each deadline up to a time.
+    /// Advances the clock to the end of `duration`, and stops at each deadline on the way.
     mutating func advance(by duration: Duration) -> [Event] {
         let end = now + duration
         var events: [Event] = []
@@ -76,12 +76,12 @@ struct ServedConnection {
 }
 
 extension [HTTPServerConnection.Event] {
-    /// The heads of the requests among the events.
+    /// The request heads in these events.
     var heads: [HTTPServerRequestHead] {
         compactMap { if case .requested(_, let head) = $0 { head } else { nil } }
     }
 
-    /// The content among the events.
+    /// The content of all content events, as text.
     var content: String {
         reduce(into: "") { text, event in
             if case .content(_, let bytes) = event { text += String(decoding: bytes, as: UTF8.self) }

@@ -19,7 +19,7 @@ struct StrictTransportTests {
         #expect(policy("includesubdomains;;max-age=0;")?.maxAge == 0)
         #expect(policy("max-age=1; preload; x=\"a;b\"")?.includesSubdomains == false)
         #expect(policy("max-age=99999999999999999999999")?.maxAge == 3_155_760_000)
-        // The first field line counts (§8.1).
+        // Only the first field line counts (§8.1).
         #expect(policy("max-age=1", "max-age=2")?.maxAge == 1)
         for text in [
             "", "includeSubDomains", "max-age", "max-age=", "max-age=-1", "max-age=1.5", "max-age=1 2", "max-age=\"",
@@ -75,7 +75,7 @@ struct StrictTransportTests {
         known.note(try #require(policy(value)), of: HTTPOrigin(isSecure: true, host: host), at: now)
     }
 
-    /// Writes the changes to a file, as the owner does.
+    /// Merges the pending changes into the file. The code that owns the policy table works in the same way.
     private func write(_ known: inout StrictTransportHosts, _ file: inout [UInt8], at now: Int) {
         let changes = known.takeChanges()
         let old = StrictTransportRecord.decode(file, at: now)
@@ -93,7 +93,7 @@ struct StrictTransportTests {
         #expect(try !note("c.example", "max-age=0", at: 0, in: &known))
         write(&known, &file, at: 0)
         #expect(try !note("a.example", "max-age=1600; includeSubDomains", at: 100, in: &known))
-        // What is remembered is newer than the file.
+        // The change in memory was not written yet. So the memory contains newer information than the file.
         #expect(known.contains("x.a.example", at: 1_650))
         #expect(try note("a.example", "max-age=1600; includeSubDomains", at: 101, in: &known))
         #expect(try note("b.example", "max-age=0", at: 101, in: &known))
@@ -121,7 +121,7 @@ struct StrictTransportTests {
         _ = try note("c.example", "max-age=1000", at: 1, in: &one)
         write(&one, &file, at: 1)
         #expect(one.contains("c.example", at: 2) && !one.contains("a.example", at: 2) && one.count == 1)
-        // A failed write is repeated.
+        // Simulate a failed write of the changes. The changes must be written again.
         _ = try note("d.example", "max-age=1000", at: 2, in: &one)
         one.restore(one.takeChanges())
         write(&one, &file, at: 2)
@@ -140,7 +140,7 @@ struct StrictTransportTests {
         let read = StrictTransportRecord.decode(file, at: 1_000)
         #expect(read.map(\.host) == ["a.example", "far.example"])
         #expect(read.last?.expires == 1_000 + 3_155_760_000)
-        // Each single damaged byte costs at most its record.
+        // A single damaged byte makes at most one record invalid.
         for index in file.indices {
             var damaged = file
             damaged[index] ^= 0x20

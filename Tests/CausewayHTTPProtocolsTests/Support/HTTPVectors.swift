@@ -1,8 +1,9 @@
 import Foundation
 
-/// Test vectors of other projects, in a folder next to the checkout.
+/// Test vectors from other projects, in a folder next to the checkout.
 enum HTTPVectors {
-    /// Returns the file at `path` below `data/http`, or prints that its tests are skipped and returns `nil`.
+    /// Returns the text of the file at `path` below `data/http`. If there is no such file, prints that its tests are
+    /// skipped, and returns `nil`.
     static func text(_ path: String) -> String? {
         var folder = URL(fileURLWithPath: #filePath)
         for _ in 0..<4 { folder.deleteLastPathComponent() }

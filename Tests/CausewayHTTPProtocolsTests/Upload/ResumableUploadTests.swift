@@ -18,7 +18,7 @@ struct ResumableUploadTests {
             fields: fields(("Authorization", "Basic eDp5"), ("Content-Type", "image/png")), hasContent: true)
     }
 
-    /// Returns an upload whose server has named a resource.
+    /// Returns an upload for which the server has already named an upload resource.
     private func begun(length: Int64? = 100, version: String = "6", mayStartOver: Bool = true) throws
         -> ResumableUpload
     {
@@ -116,7 +116,7 @@ struct ResumableUploadTests {
         #expect(delays == [200, 800, 3_200, 10_000].map { .send(after: .milliseconds($0)) })
         #expect(upload.answered(status: 204, fields: fields(("Upload-Offset", "10"))) == .send(after: .zero))
         for _ in 0..<5 { #expect(upload.connectionBroke() != .fail) }
-        // The same offset again is no progress.
+        // The server reports the same offset as before. So the upload has made no progress.
         #expect(upload.answered(status: 204, fields: fields(("Upload-Offset", "10"))) == .send(after: .zero))
         #expect(upload.connectionBroke() == .fail)
     }

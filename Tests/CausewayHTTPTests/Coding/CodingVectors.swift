@@ -117,7 +117,7 @@ enum CodingVectors {
             content: text),
     ]
 
-    /// Zeros: 1 MiB, in brotli 1,048,000 bytes.
+    /// Compressed zeros. The gzip data contains 1 MiB, and the brotli data contains 1,048,000 bytes.
     static let zeros = [
         Vector(
             name: "gzipZeros", field: "gzip",
@@ -147,7 +147,7 @@ enum CodingVectors {
             content: ""),
     ]
 
-    /// 5,000 empty gzip members in a gzip member: much work without any content.
+    /// A gzip member that contains 5,000 empty gzip members. It causes much work but has no content.
     static let emptyMembers = Vector(
         name: "emptyMembers", field: "gzip, gzip",
         base64: "H4sIAAAAAAACA+3IsQ0AIAgAMCKLX3AwTxMGf3Box1bfWCcznnLOOeecc84555xzzjnnnHPOOeecc84555xzzjnnnHPOOeec"

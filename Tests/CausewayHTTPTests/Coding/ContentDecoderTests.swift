@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Content decoding")
 struct ContentDecoderTests {
-    /// Decodes pieces of input, and takes pieces of output of at most `limit` bytes.
+    /// Decodes the input pieces. Takes at most `limit` bytes of output at a time.
     private func decode(
         _ pieces: [ArraySlice<UInt8>], _ codings: [ContentCoding], budget: DecodingBudget = DecodingBudget(),
         limit: Int = ContentDecoder.pieceLimit
@@ -60,7 +60,8 @@ struct ContentDecoderTests {
         let encoded = vector.encoded
         for count in 1..<encoded.count {
             let isAtEnd = ["gzipMembers": [49, 69], "zstdFrames": [46], "zstdSkippable": [11]][vector.name] ?? []
-            // A prefix that is a whole member or frame, and at most the mark of another one, is complete.
+            // Some prefixes are complete content: they end after a whole member or frame, or contain only a part of the
+            // next one's mark. Skip them.
             if isAtEnd.contains(where: { count >= $0 && count < $0 + 4 }) { continue }
             let failure = failure { () throws(DecodingFailure) in _ = try decode([encoded[..<count]], vector.codings) }
             guard case .truncated = failure else {
@@ -213,7 +214,7 @@ struct ContentDecoderTests {
         decoder.append(Data(CodingVectors.all[0].encoded))
         #expect(try decoder.next() == Data(CodingVectors.text.utf8))
         fields.append("Content-Encoding", "exi")
-        // Content with an unknown coding is delivered as received.
+        // Content with an unknown coding is delivered without decoding.
         #expect(try ContentDecoder.decoder(for: fields) == nil)
         fields.set("Content-Encoding", "gzip, gzip, gzip, gzip, gzip")
         #expect(throws: DecodingFailure.unsupported("gzip")) { try ContentDecoder.decoder(for: fields) }

@@ -3,12 +3,12 @@ import CausewayPeers
 import Distributed
 import Synchronization
 
-/// An error that both sides know.
+/// An error type that the caller and the callee both know.
 enum CounterError: Error, Codable, Equatable {
     case tooMuch(Int)
 }
 
-/// An error that only the callee can name.
+/// An error type that only the callee knows.
 struct UnknownError: Error, Codable {
     var text = "unknown"
 }
@@ -41,14 +41,14 @@ distributed actor Counter {
     distributed func big(_ count: Int) -> String { String(repeating: "x", count: count) }
     distributed func echo(_ value: Double, _ text: String?) -> [String?] { ["\(value)", text] }
 
-    /// Waits until its task is cancelled.
+    /// Suspends until the task that runs this call is cancelled.
     distributed func wait() async {
         signals.put("waiting")
         while !Task.isCancelled { await Task.yield() }
         signals.put("cancelled")
     }
 
-    /// Calls back.
+    /// Calls `increment(by:)` on the given actor. Returns its result.
     distributed func call(_ other: Counter, _ amount: Int) async throws -> Int { try await other.increment(by: amount) }
 
     /// Returns an actor that peers do not know yet.
@@ -62,7 +62,7 @@ distributed actor Counter {
 
     func secret() { value = -1 }
 
-    /// A type inside of the actor: its functions are not those of the actor.
+    /// A distributed actor inside another actor. Its functions do not belong to the outer actor.
     distributed actor Inner {
         typealias ActorSystem = PeerActorSystem
         distributed func touch() {}
@@ -84,12 +84,12 @@ private distributed actor Hidden {
     distributed func touch() {}
 }
 
-/// Publishes an actor of a private type.
+/// Publishes an actor whose type is private.
 func publishHidden(_ system: PeerActorSystem) throws {
     try system.receptionist.publish(Hidden(actorSystem: system), under: "hidden")
 }
 
-/// What actors tell a test, in order.
+/// Text values that actors pass to a test, in order.
 final class Signals: Sendable {
     private struct State {
         var values: [String] = []
@@ -121,7 +121,7 @@ final class Signals: Sendable {
     }
 }
 
-/// Two systems in one session.
+/// Two actor systems in one session.
 struct Pair {
     let network = FakeNetwork()
     let clock = FakeClock()

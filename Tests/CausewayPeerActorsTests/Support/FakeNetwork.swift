@@ -2,7 +2,7 @@ import CausewayPeerActors
 import CausewayPeers
 import Synchronization
 
-/// A session without a network: frames are handed to the receiver at once.
+/// A simulated session without a network. It passes each frame to the receiver at once.
 final class FakeNetwork: Sendable {
     typealias Handler = @Sendable (PeerActorTransportEvent) -> Void
 
@@ -21,7 +21,7 @@ final class FakeNetwork: Sendable {
         PeerIdentity(id: number, fingerprint: [UInt8](repeating: UInt8(number), count: 16), name: "P\(number)")
     }
 
-    /// From now on, frames are lost. That does not occur in a session: it stands for a peer that does not answer.
+    /// Drops all frames from now on. This simulates a peer that does not answer; real sessions do not lose frames.
     func dropFrames() { state.withLock { $0.drops = true } }
 
     func sentCount(to peer: PeerIdentity) -> Int { state.withLock { $0.sent[peer] ?? 0 } }
@@ -48,7 +48,7 @@ final class FakeNetwork: Sendable {
         }
     }
 
-    /// Gives a message to a peer, as if another one had sent it.
+    /// Delivers a message to `receiver`, as if `sender` had sent it.
     func inject(_ bytes: [UInt8], from sender: PeerIdentity, to receiver: PeerIdentity) {
         handler(of: receiver)?(.frame(bytes, from: sender))
     }
@@ -85,7 +85,7 @@ struct FakeTransport: PeerActorTransport {
     func send(_ frame: [UInt8], to peer: PeerIdentity) async throws { try network.send(frame, from: me, to: peer) }
 }
 
-/// A clock that a test turns.
+/// A clock that only the test advances.
 final class FakeClock: PeerActorClock, Sendable {
     private struct State {
         var now: Duration = .zero

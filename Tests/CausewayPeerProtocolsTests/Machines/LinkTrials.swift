@@ -2,7 +2,7 @@ import CausewayTestKit
 
 @testable import CausewayPeerProtocols
 
-/// Trials of link and member machines.
+/// Random tests of the state machines for links and members.
 enum LinkTrials {
     static var keepalive: any MachineTesting {
         MachineTrial("Keepalive", model: false) { random in
@@ -69,7 +69,7 @@ enum LinkTrials {
         }
     }
 
-    /// The other side of a verification, and the frames on their way.
+    /// The peer in a verification, with the frames that are in transit to it and from it.
     private struct Verifier: Sendable {
         var machine = LinkTrials.verifier(2, of: 1)
         var incoming: [PeerFrame] = []

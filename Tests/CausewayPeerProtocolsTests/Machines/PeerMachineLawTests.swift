@@ -64,7 +64,7 @@ enum PeerTrials {
         }.noting { engaged, action in
             if case .serve(_, let service) = action { engaged.services.append(service) }
         }
-        // The members are in a hash table, so frames for different members have no order.
+        // A hash table stores the members. So the order of frames for different members can vary.
         .comparing(.withoutOrder)
     }
 
@@ -142,7 +142,7 @@ enum PeerTrials {
         }
     }
 
-    /// The program connects with data that the peer made.
+    /// Simulates a program that connects to a member with connection data, which the member's peer has created.
     private static func connect(
         _ mesh: inout PeerMesh, _ member: MemberID, _ now: Duration, _ random: inout SplitMix64
     ) {
@@ -154,7 +154,7 @@ enum PeerTrials {
         _ = mesh.connectionData(member.session, for: member.peer.id)
     }
 
-    /// A peer connects, greets and perhaps invites.
+    /// Simulates a peer that connects and sends HELLO. If `isInviting` is `true`, the peer also sends an invitation.
     private static func accept(_ mesh: inout PeerMesh, _ peer: PeerKey, isInviting: Bool, _ now: Duration) -> LinkID? {
         let facts = LinkFacts(exporter: exporter, fingerprint: peer.digestBytes, address: [10, 0, 0, 1])
         guard let link = mesh.accepted(facts, at: now) else { return nil }

@@ -1,7 +1,7 @@
 import CausewayPeerProtocols
 import CausewayTestKit
 
-/// A peer that writes its frames by hand.
+/// A hostile test peer that builds its frames itself.
 struct HostilePeer {
     let publicKey: [UInt8]
     let key: PeerKey

@@ -1,9 +1,9 @@
 import CausewayPeerProtocols
 import CausewayTestKit
 
-/// Simulated UDP and DTLS of a ``PeerNetwork``.
+/// The simulated UDP packets and DTLS connections of a ``PeerNetwork``.
 struct DatagramWire {
-    /// One end of a lane.
+    /// The simulated UDP packets and DTLS connections of a ``PeerNetwork``.
     struct End: Hashable {
         let peer: Int
         let lane: DatagramLaneID
@@ -18,7 +18,7 @@ struct DatagramWire {
     var isBlocked = false
     /// One datagram in this many is lost; 0: none.
     var lossRatio = 0
-    /// Changes the keys of dialled lanes.
+    /// Whether the side that connects uses a wrong key. For tests of failed handshakes.
     var hasWrongKeys = false
     private(set) var sentCount = 0
     private(set) var dialCount = 0

@@ -1,9 +1,10 @@
 import CausewayPeerProtocols
 import CausewayTestKit
 
-/// Mesh machines that are connected by simulated TLS connections under a virtual clock. Nothing sleeps.
+/// A simulated network of mesh state machines. Simulated TLS connections with a virtual clock connect them, so nothing
+/// sleeps.
 final class PeerNetwork {
-    /// One direction of a connection: bytes on their way, in order.
+    /// One direction of a simulated connection, with the bytes in flight in order.
     struct Pipe {
         var inFlight: [(arrival: Duration, bytes: [UInt8])] = []
     }
@@ -12,7 +13,7 @@ final class PeerNetwork {
         let ends: [(peer: Int, link: LinkID)]
         var pipes = [Pipe(), Pipe()]
         var isOpen = [true, true]
-        /// Nothing arrives behind bytes that were lost.
+        /// Whether the pipe has lost bytes. After a loss, it delivers no more bytes.
         var isBroken = false
 
         init(_ dialler: (peer: Int, link: LinkID), _ accepter: (peer: Int, link: LinkID)) {
@@ -31,11 +32,11 @@ final class PeerNetwork {
     var random: SplitMix64
     private var wires: [Wire] = []
     var timed: [(time: Duration, event: Timed)] = []
-    /// The part of the network that each peer is in.
+    /// For each peer, the number of the network part to which the peer belongs.
     var parts: [Int]
-    /// One dial in this many fails.
+    /// The failure rate of dials: one in this many dials fails.
     var dialLoss = 0
-    /// Bytes per call of `takeOutput`.
+    /// The number of bytes for each call of `takeOutput`.
     var pieceSize = 64 << 10
     var latency: ClosedRange<Int> = 1...5
     private(set) var byteCount = 0
@@ -60,7 +61,7 @@ final class PeerNetwork {
         parts[one] == parts[other] && !peers[one].isOff && !peers[other].isOff
     }
 
-    /// Calls a machine, then performs its actions.
+    /// Calls `body` with a simulated peer, then performs the actions that its state machine requests.
     func call<Result>(_ index: Int, _ body: (SimulatedPeer) -> Result) -> Result {
         let result = body(peers[index])
         settle(index)
@@ -106,19 +107,19 @@ final class PeerNetwork {
 
     private func closed(_ index: Int, _ link: LinkID) {
         guard let (wire, side) = find(index, link) else {
-            // A dial is cancelled.
+            // The link has no connection yet, because its connection attempt is still running. So cancel the attempt.
             timed.removeAll { if case .dial(index, link, _) = $0.event { true } else { false } }
             return
         }
         wire.isOpen[side] = false
         let other = wire.ends[1 - side]
         guard wire.isOpen[1 - side] else { return }
-        // The end arrives after the bytes.
+        // Deliver the end of the connection after all bytes in flight.
         let last = wire.pipes[side].inFlight.last?.arrival ?? now
         timed.append((max(last, now) + .milliseconds(1), .ended(other.peer, other.link, .closedByPeer)))
     }
 
-    /// Breaks a random connection: the bytes on their way are lost, and both sides notice.
+    /// Breaks a random connection. The bytes in transit are lost, and both sides notice the break.
     func breakRandomWire() {
         guard let wire = wires.filter({ $0.isOpen == [true, true] }).randomElement(using: &random) else { return }
         cut(wire, random.chance(oneIn: 2) ? .failed : .closedByPeer)
@@ -134,7 +135,7 @@ final class PeerNetwork {
         }
     }
 
-    // Time
+    // Functions for the virtual time
 
     private var nextTime: Duration? {
         var times = timed.map(\.time)
@@ -145,7 +146,7 @@ final class PeerNetwork {
         return times.min()
     }
 
-    /// Lets time pass, event by event. Stops early when the condition holds.
+    /// Advances the time from event to event. Stops early when the condition holds.
     @discardableResult
     func run(_ time: Duration, until isDone: () -> Bool = { false }) -> Bool {
         let end = now + time
@@ -164,7 +165,7 @@ final class PeerNetwork {
         for index in peers.indices where !peers[index].isOff {
             guard let deadline = peers[index].mesh.deadline, deadline <= now else { continue }
             call(index) { $0.mesh.advance(to: now) }
-            // The clock would stand still.
+            // A deadline in the past would keep the virtual clock from advancing.
             let isSet = peers[index].mesh.deadline.map { $0 > now } ?? true
             precondition(isSet, "seed \(peers[index].seed), peer \(index): a deadline stays in the past")
         }
@@ -194,7 +195,7 @@ final class PeerNetwork {
         case .datagram(let event): handle(event)
         case .ended(let index, let link, let how):
             guard let (wire, side) = find(index, link), wire.isOpen[side], !peers[index].isOff else { return }
-            // What arrived before the end is delivered first.
+            // Bytes that arrived before the end of the link are delivered first.
             wire.isOpen[side] = false
             call(index) { $0.mesh.linkEnded(link, how, at: now) }
         }

@@ -2,8 +2,8 @@ import CausewayPeerProtocols
 import CausewayTestKit
 import Testing
 
-/// A random life of a few peers: invitations, messages, streams, files, broken connections, partitions, leaves. The rules of event order
-/// are checked with every event; see ``SimulatedPeer``.
+/// Simulates random events among a few peers: invitations, messages, streams, files, broken connections, partitions,
+/// leaves. Each event is checked against the rules of event order; see ``SimulatedPeer``.
 struct PeerScenario {
     let network: PeerNetwork
     private let seed: UInt64
@@ -29,7 +29,7 @@ struct PeerScenario {
             act()
             network.run(.milliseconds(random.integer(in: 0...400)))
         }
-        // The network heals; all that is pending ends.
+        // The network works again. So all pending operations must end within a minute.
         network.parts = network.parts.map { _ in 0 }
         network.dialLoss = 0
         network.run(.seconds(60))
@@ -78,7 +78,8 @@ struct PeerScenario {
         network.call(from.index) { peer in
             let offer = ResourceOffer(name: "f", size: UInt64(bytes.count))
             guard let channel = peer.mesh.offer(offer, to: peer.member(to), at: network.now) else { return }
-            // Channel numbers are used again after a member returns.
+            // A member that returns can have new channels with the same numbers as earlier channels. So remove the
+            // earlier entry.
             peer.files.delivered.remove(channel)
             peer.files.offered[channel] = bytes
         }
@@ -89,7 +90,7 @@ struct PeerScenario {
         network.call(peer.index) { $0.mesh.cancelResource(channel, at: network.now) }
     }
 
-    /// Both sides of each pair agree, and nothing is left over.
+    /// Checks that both sides of each pair of peers have the same view, and that nothing is left over.
     private func check() {
         for one in network.peers {
             for other in network.peers where other !== one {
@@ -102,7 +103,7 @@ struct PeerScenario {
                     "\(one.index) sent \(one.counters.sent[other.key] ?? -1), \(other.index) got \(other.counters.received[one.key] ?? -1)"
                 )
             }
-            // One control link and at most two lanes per member.
+            // Each member has one control link and at most two further links.
             expect(one.mesh.linkCount <= 3 * one.connected.count, "\(one.mesh.linkCount) links")
         }
     }

@@ -2,15 +2,16 @@ import CausewayPeerProtocols
 import CausewayTestKit
 import Testing
 
-/// A node of ``PeerNetwork``: a mesh machine, its program, and the rules of event order that a program relies on.
+/// A node of ``PeerNetwork``. It contains a mesh machine and its program. It also checks the rules of event order on
+/// which a program relies.
 final class SimulatedPeer {
     var mesh: PeerMesh
     let key: PeerKey
     let index: Int
     let session: SessionID
-    /// The program's view of each member.
+    /// The state of each member, as it was reported to the program.
     var states: [PeerKey: MemberState] = [:]
-    /// Messages that arrived, per member since it connected.
+    /// For each member, the messages that have arrived since the member connected.
     var inbox: [PeerKey: [[UInt8]]] = [:]
     var invitations: [(id: InvitationID, from: PeerKey)] = []
     var streams: [ChannelID: [UInt8]] = [:]
@@ -26,12 +27,12 @@ final class SimulatedPeer {
     var refused: [(peer: PeerKey, reason: PeerReason)] = []
     var answersInvitations: Bool? = true
     var isOff = false
-    /// Unreliable messages that arrived.
+    /// The unreliable messages that this peer has received.
     var unreliable: [[UInt8]] = []
     var takesMessages = true
     var releasesStreams = true
     var lanes: [DatagramLaneState] = []
-    /// Numbers of checked messages since the member connected.
+    /// The numbers of messages that were checked since the member connected.
     var counters = Counters()
 
     struct Counters {
@@ -47,11 +48,11 @@ final class SimulatedPeer {
         var complete: [ChannelID: [UInt8]] = [:]
     }
 
-    /// The seed of the network, for reports.
+    /// The random seed of the simulated network, for failure messages.
     let seed: UInt64
     private var isBroken = false
 
-    /// Records the first rule that this peer breaks.
+    /// Checks a rule. Reports a test failure for the first rule that this peer breaks, and for no later one.
     private func check(_ holds: Bool, _ message: @autoclosure () -> String = "a wrong order", line: UInt = #line) {
         guard !holds, !isBroken else { return }
         isBroken = true
@@ -82,7 +83,7 @@ final class SimulatedPeer {
         }
     }
 
-    /// Notes an event, and records the first one that breaks the order.
+    /// Records an event. If the event is the first that breaks the order, the violation is recorded too.
     func note(_ action: PeerAction, at now: Duration) {
         switch action {
         case .state(let member, _, let state): change(member, state)
@@ -132,7 +133,7 @@ final class SimulatedPeer {
         counters.received[peer] = number + 1
     }
 
-    /// Sends a message whose number the receiver checks.
+    /// Sends a numbered message. The receiver checks its number.
     func sendNumbered(to peer: SimulatedPeer, padding: Int, at now: Duration) {
         let number = counters.sent[peer.key, default: 0]
         let bytes = [0xA5, UInt8(number >> 8), UInt8(number & 255)] + [UInt8](repeating: 1, count: padding)
@@ -161,7 +162,7 @@ final class SimulatedPeer {
         if case .notConnected = state { states[member.peer] = nil } else { states[member.peer] = state }
     }
 
-    /// Numbers of channels begin again with each membership.
+    /// Forgets all channels of a peer. If the peer joins again, its channel numbers begin again.
     private func forgetChannels(of peer: PeerKey) {
         streams = streams.filter { $0.key.member.peer != peer }
         endedStreams = endedStreams.filter { $0.member.peer != peer }

@@ -5,21 +5,22 @@ import Testing
 
 @testable import CausewayPeers
 
-/// A member of a group whose machine exchanges bytes with that of the group's node in this process, without sockets.
+/// A simulated group member. Its state machine exchanges bytes with that of the group's node, in this process and
+/// without sockets.
 final class SimulatedMember {
     let identity: PeerIdentity
     private let node: PeerNode
     private var mesh: PeerMesh
-    /// The connection's number in this member's machine, and in the node's.
+    /// The two numbers of the link: one at this member, and one at the node.
     private var links: (own: LinkID, remote: LinkID)?
-    /// The group's peer in this member's machine.
+    /// The peer behind the group, as this member's `PeerMesh` identifies it.
     private var remote: MemberID?
     private let answers: DispatchQueue
-    /// The number of requests for bytes of files.
+    /// How often the mesh has requested bytes of files from this member.
     private(set) var requestCount = 0
-    /// The certificates that this member shows, with a wrong signature.
+    /// The certificates that this member presents. The member adds a wrong signature to them.
     private let certificates: [[UInt8]]
-    /// Why the group's peer is no longer a member for this one.
+    /// Why the group's peer has left, from this member's point of view.
     private(set) var end: PeerReason?
 
     /// Returns a node that opens no listener and uses no UDP.
@@ -29,8 +30,8 @@ final class SimulatedMember {
         return node
     }
 
-    /// Invites the group, which accepts. The group's node is one of ``node(queueLimit:)``. With certificates, the
-    /// member may not be connected yet.
+    /// Creates a member that invites the group. The group accepts. The group's node must come from
+    /// ``node(queueLimit:)``. With certificates, the member may not be connected yet.
     convenience init(of group: PeerGroup, showing certificates: [[UInt8]] = []) throws {
         let answers = DispatchQueue(label: "causeway.test.answers")
         let advertisement = PeerAdvertisement.Port("cw-test", answers) { [weak group] event in
@@ -43,7 +44,8 @@ final class SimulatedMember {
         try #require(isConnected || !certificates.isEmpty)
     }
 
-    /// Invites a node's peer to its service `cw-test`. The node is one of ``node(queueLimit:)``.
+    /// Creates a member that invites the node's peer to the service `cw-test`. The node is one of
+    /// ``node(queueLimit:)``.
     ///
     /// - Parameter answers: The queue on which the program answers.
     init(
@@ -65,7 +67,7 @@ final class SimulatedMember {
         exchange()
     }
 
-    /// Does what the drivers do for a dial.
+    /// Establishes a link in the same way as the drivers do.
     private func connect() throws {
         guard case .dial(let own, _)? = mesh.nextAction() else { throw PeerFailure(.notConnected, "no dial") }
         let exporter = [UInt8](repeating: 7, count: 32)
@@ -89,7 +91,7 @@ final class SimulatedMember {
 
     func endStream(_ channel: ChannelID) { mesh.endStream(channel, at: PeerNode.now) }
 
-    /// Sends an empty stream to the group. Returns `false` if too many are open.
+    /// Opens a stream to the group and ends it at once. Returns `false` if too many streams are open.
     func sendStream() -> Bool {
         guard let channel = openStream() else { return false }
         endStream(channel)
@@ -103,7 +105,7 @@ final class SimulatedMember {
 
     func cancelFile(_ channel: ChannelID) { mesh.cancelResource(channel, at: PeerNode.now) }
 
-    /// Carries bytes until neither machine has any.
+    /// Passes bytes between both machines until neither has output.
     func exchange() {
         guard let (own, remote) = links else { return }
         var hasMoved = true
@@ -113,8 +115,8 @@ final class SimulatedMember {
                 hasMoved = true
                 node.apply { core, now in core.mesh.received(remote, bytes, at: now) }
             }
-            // A timer on the node's queue may perform the actions of this thread, and the group answers an invitation
-            // on its own queue.
+            // Wait for both queues. This thread's actions may be performed by a timer on the node's queue. The group
+            // answers an invitation on its own queue.
             node.queue.sync {}
             answers.sync {}
             while let bytes = node.apply({ core, now in core.mesh.takeOutput(remote, atMost: 65_536, at: now) }) {
@@ -125,7 +127,7 @@ final class SimulatedMember {
         }
     }
 
-    /// Returns whether the action made output.
+    /// Performs an action. Returns whether it produced output to send.
     private func take(_ action: PeerAction) -> Bool {
         switch action {
         case .resourceWanted: requestCount += 1

@@ -25,7 +25,7 @@ struct ConnectionLifecyclePropertyTests {
         }
     }
 
-    /// Checks the actions of the state machine one by one.
+    /// Checks each action that the state machine returns.
     struct Watcher {
         let isDatagram: Bool
         var reported: [Lifecycle.State] = []
@@ -76,7 +76,7 @@ struct ConnectionLifecyclePropertyTests {
                 #expect(isDatagram, "a stream returned to preparing")
                 isOpen = false
             case (.preparing, .failed), (.waiting, .failed): #expect(failCount == 1)
-            // A connection that fails after it was ready may keep its flow.
+            // If a connection fails after it was ready, it may leave its flow open.
             case (.ready, .failed): break
             case (.failed, .cancelled), (.preparing, .cancelled), (.waiting, .cancelled), (.ready, .cancelled):
                 #expect(closeCount == 1)
@@ -101,7 +101,7 @@ struct ConnectionLifecyclePropertyTests {
                 #expect(lifecycle.isEnding == wasCancelled)
                 #expect(lifecycle.state == watcher.reported.last ?? .setup)
             }
-            // From every state, cancelling ends the connection.
+            // A cancellation must end the connection from every state.
             for event in [Event.cancelled, .closed, .closed, .cancelled] {
                 for action in event.apply(to: &lifecycle) { watcher.note(action) }
             }

@@ -117,7 +117,7 @@ struct ListenerLifecycleTests {
         }
     }
 
-    /// Returns the position of a state in the only allowed order.
+    /// Returns a number that shows how early a listener state must occur. Later states have higher numbers.
     private static func rank(_ state: Lifecycle.State) -> Int {
         switch state {
         case .setup: 0

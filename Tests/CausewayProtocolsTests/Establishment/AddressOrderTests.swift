@@ -8,7 +8,8 @@ import Testing
 struct AddressOrderTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        /// Destination, source with prefix length (`nil` means no route), and flags: `d` deprecated, `t` tunnelled.
+        /// Each address as a tuple: the destination, the source with its prefix length, and flags. If the source is
+        /// `nil`, there is no route. The flag `d` means deprecated. The flag `t` means tunnelled.
         var given: [(String, String?, String)]
         var expected: [Int]
         var rule: AddressOrder.Rule?
@@ -22,7 +23,7 @@ struct AddressOrderTests {
     }
 
     static let rows: [Row] = [
-        // The examples of RFC 6724 §10.2, with its sources.
+        // The examples of RFC 6724 §10.2, with the source addresses given there.
         Row(
             .scope, "matching scopes, IPv6",
             [("198.51.100.121", "169.254.13.78/16", ""), ("2001:db8:1::1", "2001:db8:1::2/64", "")], [1, 0]),
@@ -47,7 +48,7 @@ struct AddressOrderTests {
         Row(
             .precedence, "6to4 after native",
             [("2002:c633:6401::1", "2002:c633:6401::2/64", ""), ("2001:db8:1::1", "2001:db8:1::2/64", "")], [1, 0]),
-        // One row per rule.
+        // The following tests cover the address selection rules.
         Row(
             .unusable, "without a route comes last", [("2001:db8::1", nil, ""), ("192.0.2.1", "192.0.2.2/24", "")],
             [1, 0]),
@@ -97,7 +98,7 @@ struct AddressOrderTests {
         text.contains(":") ? .ipv6(IPv6Address(text) ?? .any) : .ipv4(IPv4Address(text) ?? .any)
     }
 
-    // RFC 8305 §4.
+    // This test checks RFC 8305 §4.
     @Test("The order of two destinations, and the rule that decides", arguments: rows)
     func sorts(_ row: Row) {
         let given = row.given.map(Self.destination)

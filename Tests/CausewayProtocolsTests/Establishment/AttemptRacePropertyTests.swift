@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Attempt race under any order of events")
 struct AttemptRacePropertyTests {
-    /// Simulates network, resolver and owner for one race, and checks its steps.
+    /// Simulates the network, the resolver and the owner of one race. Checks each step of the race.
     struct Stage {
         enum Fate { case connects(Duration), fails(Duration), silent }
         enum Event { case joins(Int), closes, wakes, skips, connects(Int), fails(Int) }
@@ -20,7 +20,7 @@ struct AttemptRacePropertyTests {
         var live: Set<Int> = []
         var started = 0
         var lastStart: Duration?
-        /// Whether an attempt failed or was skipped since the last start.
+        /// Whether an attempt has failed or was skipped since the latest attempt started.
         var isHurried = false
         var ends: [AttemptRace.Step] = []
         var trace: [String] = []
@@ -33,7 +33,7 @@ struct AttemptRacePropertyTests {
                 schedule(.joins(random.integer(in: 0...3)), after: random.integer(in: 0...600))
             }
             for _ in 0..<random.integer(in: 0...2) { schedule(.skips, after: random.integer(in: 0...1_500)) }
-            // Early, late and repeated calls have no effect.
+            // Early, late and repeated wake-up calls have no effect.
             for _ in 0..<random.integer(in: 0...5) { schedule(.wakes, after: random.integer(in: 0...2_000)) }
             schedule(.closes, after: random.integer(in: 600...900))
         }
@@ -42,7 +42,7 @@ struct AttemptRacePropertyTests {
             events.append((now + .milliseconds(milliseconds), event))
         }
 
-        /// Runs until no event is left.
+        /// Processes all events in the order of their times. Returns when no event is left.
         mutating func run() {
             while let index = events.indices.min(by: { events[$0].time < events[$1].time }) {
                 let (time, event) = events.remove(at: index)
@@ -111,12 +111,12 @@ struct AttemptRacePropertyTests {
             case 0, 1: schedule(.connects(candidate), after: random.integer(in: 0...800))
             case 2...6: schedule(.fails(candidate), after: random.integer(in: 0...800))
             case 7:
-                // The attempt fails and then reports a connection.
+                // The attempt reports a failure first, and later reports a connection.
                 schedule(.fails(candidate), after: 20)
                 schedule(.connects(candidate), after: 30)
             default: schedule(.fails(candidate), after: 75_000)
             }
-            // An attempt that the race did not start.
+            // In some cases, report a success for an attempt that the race has not started.
             if random.chance(oneIn: 10) { schedule(.connects(candidate + 50), after: 5) }
         }
     }

@@ -85,7 +85,7 @@ struct AttemptRaceTests {
         _ = race.joined(by: 3, at: .zero)
         _ = race.advance(to: Self.at(250))
         #expect(race.skipped(at: Self.at(300)) == [.abandon([0, 1]), .start(2)])
-        // Reports of abandoned attempts are ignored.
+        // Reports about abandoned attempts change nothing.
         #expect(race.connected(0) == [] && race.failed(1, at: Self.at(301)) == [])
         _ = race.closed(at: Self.at(302))
         #expect(race.skipped(at: Self.at(303)) == [.abandon([2]), .exhausted])

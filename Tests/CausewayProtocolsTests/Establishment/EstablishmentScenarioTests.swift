@@ -7,7 +7,8 @@ struct EstablishmentScenarioTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var testDescription: String
         var script: EstablishmentScene.Script
-        /// Time in milliseconds and address of every start, then the result.
+        /// The expected events as text. For each attempt, it contains the start time in milliseconds and the address.
+        /// The result is at the end.
         var expected: String
 
         init(
@@ -30,7 +31,7 @@ struct EstablishmentScenarioTests {
         }
     }
 
-    /// Behaviour of DNS.
+    /// Tests that depend on how DNS answers.
     static let names: [Row] = [
         Row("both families work", "20 6a, 50 =6a"),
         Row("only IPv6", a: .at(20, ""), "20 6a, 50 =6a"),
@@ -103,7 +104,7 @@ struct EstablishmentScenarioTests {
         Row("only IPv6 is requested", "20 6a, 50 =6a") { $0.families = [.ipv6] },
     ]
 
-    /// Results of attempts.
+    /// Test cases for the results of connection attempts.
     static let attempts: [Row] = [
         Row("IPv6 drops packets", ["6a": "-"], "20 6a, 270 4a, 300 =4a"),
         Row("IPv6 refuses", ["6a": "x30"], "20 6a, 50 4a, 80 =4a"),

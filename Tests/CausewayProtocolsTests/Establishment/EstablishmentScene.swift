@@ -3,16 +3,20 @@ import CausewayProtocols
 import CausewayTypes
 import CausewayWire
 
-/// One establishment in virtual time, from the name to the connection, with scripted servers, networks and hosts.
+/// A simulation of how a connection is established, from the name to the connection. It uses virtual time.
+///
+/// The test defines the behaviour of servers, networks and hosts.
 struct EstablishmentScene: ~Copyable {
     enum Reply: Sendable {
-        /// Answers after this number of milliseconds with these addresses; none means that the record does not exist.
+        /// Answers after a number of milliseconds with these addresses. If the text is empty, the answer says that the
+        /// record does not exist.
         case at(Int, String)
         case alias(Int, String)
         case truncated(Int, String)
         case missing(Int)
         case code(Int, DNSResponseCode)
-        /// A format error for the first query, and the answer for the second, which has no EDNS(0).
+        /// An old server. It answers the first query with a format error. It answers the second query, which has no
+        /// EDNS(0).
         case oldServer(Int, String)
         case never
     }
@@ -20,19 +24,22 @@ struct EstablishmentScene: ~Copyable {
     struct Script: Sendable {
         var aaaa: Reply
         var a: Reply
-        /// The answers of a second server; `nil` if there is none.
+        /// The answers of a second DNS server; `nil` if there is only one server.
         var second: (aaaa: Reply, a: Reply)?
         var name = "www.example.com"
         var resolv = ""
         var families: Set<NameLookup.Family> = [.ipv4, .ipv6]
-        /// The result of attempts by address: `30` connects after 30 ms (the default), `x30` is refused, `-` gets no answer, `!` has no
-        /// route; `d` has a deprecated source, `u` a unique local one; history: `w` worked, `f` failed, `r40` had a round trip of 40 ms.
+        /// The result of a connection attempt to each address, as a code.
+        ///
+        /// The codes are: `30` connects after 30 ms (the default), `x30` is refused, `-` gets no answer, `!` has no
+        /// route. A `d` means a deprecated source address, and a `u` a unique local one. Codes for the history are: `w`
+        /// worked, `f` failed, `r40` had a round trip of 40 ms.
         var fates: [String: String] = [:]
-        /// Expired answers that are cached at the start.
+        /// Expired DNS answers that the cache contains at the start.
         var expired: (aaaa: String, a: String)?
         /// The time at which the program skips the current endpoint.
         var skip: Int?
-        /// Names for which the only answer is `missing`.
+        /// Names for which the simulated DNS server has only one answer, which is `missing`.
         var missingNames: Set<String> = []
     }
 
@@ -65,7 +72,10 @@ struct EstablishmentScene: ~Copyable {
         race = AddressRace(awaiting: script.families)
     }
 
-    /// Runs until no event is left. Returns the starts and the result: `=` and the winner, or `X`.
+    /// Runs the simulation until no event is left.
+    ///
+    /// Returns a text with the start of each connection attempt and the result. The result is `=` and the winner, or
+    /// `X` if there is no winner.
     mutating func run() -> String {
         if let skip = script.skip { schedule(.skip, after: skip) }
         perform(lookup.begin())
@@ -182,7 +192,7 @@ struct EstablishmentScene: ~Copyable {
         }
     }
 
-    /// Returns the script's notation for an address, such as `4a`.
+    /// Returns an address in the notation of the test script, such as `4a`.
     private func text(_ address: InternetAddress) -> String {
         let (family, number) =
             switch address {

@@ -13,7 +13,7 @@ struct TranslationPrefixTests {
         var testDescription: String { "\(prefix)/\(length)" }
     }
 
-    /// The table of RFC 6052 §2.4, for 192.0.2.33.
+    /// Examples from the table in RFC 6052 §2.4, for the IPv4 address 192.0.2.33.
     static let rows = [
         Row(prefix: "2001:db8::", length: 32, expected: "2001:db8:c000:221::"),
         Row(prefix: "2001:db8:100::", length: 40, expected: "2001:db8:1c0:2:21::"),

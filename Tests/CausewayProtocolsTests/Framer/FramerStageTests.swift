@@ -23,7 +23,7 @@ struct FramerStageTests {
         return stage
     }
 
-    /// Returns a stage during an input call.
+    /// Returns a framer stage that has begun an input call. The call has not returned yet.
     private func reading(_ bytes: [UInt8]) -> FramerStage {
         var stage = ready()
         stage.receive(MessageChunk(bytes, endsMessage: false), at: .zero)
@@ -282,7 +282,7 @@ struct FramerStageTests {
         #expect(call(&stage)?.isComplete == false)
         _ = stage.writeNext(1)
         stage.outputEnded()
-        // The framer writes spontaneously, in the middle of the message.
+        // Here the framer writes without a request, in the middle of the message.
         stage.write(ByteChain([7]))
         #expect(call(&stage)?.isComplete == true)
         stage.outputEnded()
@@ -366,7 +366,7 @@ struct FramerStageTests {
         var stage = ready()
         for number in [1, 2] { stage.receive(MessageChunk([1, 2, 3], metadata: [Mark(number: number)]), at: .zero) }
         #expect(call(&stage)?.kind == .input)
-        // Two bytes of the first message, then content that spans both.
+        // First deliver two bytes of the first message. Then deliver two bytes of which one belongs to each message.
         for number in [10, 11] { _ = stage.deliverNext(2, metadata: [Mark(number: number)], endsMessage: true) }
         stage.deliver(ByteChain([9]), metadata: [Mark(number: 12)], endsMessage: true)
         #expect(marks(&stage) == [[10, 1], [11, 1], [12, 2]])

@@ -92,7 +92,7 @@ struct GroupLifecycleTests {
             actions += new
         }
         actions += lifecycle.cancelled()
-        // Each of the closings is complete.
+        // Report that each close is complete.
         for _ in 0..<31 { actions += lifecycle.closed() }
         #expect(actions.filter { $0 == .report(.cancelled) }.count == 1)
         #expect(actions.last == .release)

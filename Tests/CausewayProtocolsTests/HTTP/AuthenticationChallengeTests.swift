@@ -8,10 +8,10 @@ struct AuthenticationChallengeTests {
 
     private func parse(_ values: String...) -> [AuthenticationChallenge] { AuthenticationChallenge.parse(values) }
 
-    // RFC 9110 §11.1, §11.2, §11.3.
+    // Challenges: RFC 9110 §11.1, §11.2, §11.3.
     @Test("Several challenges in one field (RFC 9110 §11.6.1)")
     func several() {
-        // The example of the RFC.
+        // This is the example in RFC 9110 §11.6.1.
         let found = parse("Basic realm=\"simple\", Newauth realm=\"apps\", type=1, title=\"Login to \\\"apps\\\"\"")
         #expect(
             found == [

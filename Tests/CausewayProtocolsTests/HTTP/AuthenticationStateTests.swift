@@ -129,7 +129,8 @@ struct AuthenticationStateTests {
         for path in ["/docs/", "/docs/other", "/docs/sub/x"] { #expect(upFront(&cache, path) == value) }
         for path in ["/", "/docs", "/docsx/a", "/other/"] { #expect(upFront(&cache, path) == nil) }
         #expect(upFront(&cache, "/docs/", .origin(HTTPOrigin(isSecure: false, host: "a.example"))) == nil)
-        // A second answer in the same protection space adds its path, so both paths are covered.
+        // The second answer is for the same protection space. So its path is added to the space. The space then covers
+        // both paths.
         _ = try answer(&cache, "Basic realm=\"r\"", "https://a.example/more/x")
         #expect(upFront(&cache, "/docs/1") == value && upFront(&cache, "/more/1") == value)
     }

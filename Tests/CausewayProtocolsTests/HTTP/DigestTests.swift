@@ -157,7 +157,7 @@ struct DigestTests {
         func hex(_ algorithm: DigestAlgorithm, _ text: String) -> String {
             Hexadecimal.text(Digests.builtIn(algorithm, Array(text.utf8)) ?? [])
         }
-        // RFC 1321 §A.5.
+        // The expected digests below come from RFC 1321 §A.5.
         #expect(hex(.md5, "") == "d41d8cd98f00b204e9800998ecf8427e")
         #expect(hex(.md5, "message digest") == "f96b697d7cb7938d525a2f31aaf161d0")
         #expect(hex(.md5, String(repeating: "1234567890", count: 8)) == "57edf4a22be3c955ac49da2e2107b67a")

@@ -75,7 +75,7 @@ struct URIReferenceTests {
         #expect(credential("http://@h/") == nil && credential("http://h/") == nil)
     }
 
-    // RFC 9110 §4.2.1, §4.2.2, §4.3.1.
+    // Origins of HTTP URLs: RFC 9110 §4.2.1, §4.2.2, §4.3.1.
     @Test("Origins: default ports, case, final dot, WebSocket schemes")
     func origins() throws {
         func origin(_ text: String) -> HTTPOrigin? { URIReference(text).flatMap(HTTPOrigin.init) }

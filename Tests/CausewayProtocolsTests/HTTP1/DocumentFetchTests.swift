@@ -90,6 +90,6 @@ struct DocumentFetchTests {
 }
 
 extension String {
-    /// Removes a suffix.
+    /// Returns the text without the given suffix.
     fileprivate func replacing(_ end: String) -> String { hasSuffix(end) ? String(dropLast(end.count)) : self }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("The client's side of an HTTP/1.1 connection (RFC 9112)")
 struct HTTP1ClientTests {
-    /// The method of a request, the bytes from the server, and the resulting events.
+    /// A request method, the bytes that the server sends, and the expected events.
     struct Row: Sendable, CustomTestStringConvertible {
         let method: String
         let bytes: String
@@ -62,18 +62,18 @@ struct HTTP1ClientTests {
         Row(
             "HTTP/1.1 200 OK\r\nConnection: keep-alive\r\nConnection: close\r\nContent-Length: 0\r\n\r\n",
             "responded 200 length(0)", "finished", "ended"),
-        // A server that sends these fields might also send a body.
+        // A server that sends these fields might also send a body, so the client must not use the connection again.
         Row("HTTP/1.1 204 No\r\nContent-Length: 3\r\n\r\n", "responded 204 none", "finished", "ended"),
         Row("HTTP/1.1 204 No\r\nTransfer-Encoding: chunked\r\n\r\n", "responded 204 none", "finished", "ended"),
         Row(
             "HTTP/1.1 304 Same\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n", "responded 304 none", "finished",
             "ended"),
-        // An HTTP/1.0 message with a transfer coding may have been forwarded by an intermediary that does not know the coding
-        // (RFC 9112 §6.1).
+        // An intermediary may have forwarded this HTTP/1.0 message without knowledge of its transfer coding (RFC 9112
+        // §6.1). So the connection is not reused.
         Row(
             "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n",
             "responded 200 chunked", "content a", "finished", "ended"),
-        // RFC 2616 §3.6 had the name `identity` for the absence of a transfer coding.
+        // The coding name `identity` means that the message has no transfer coding. It comes from RFC 2616 §3.6.
         Row(
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\nContent-Length: 1\r\n\r\nx", "responded 200 length(1)",
             "content x", "finished, reusable"),
@@ -89,7 +89,7 @@ struct HTTP1ClientTests {
             method: "CONNECT"),
     ]
 
-    // RFC 9112 §6.3, §7.1.3.
+    // Complete responses: RFC 9112 §6.3, §7.1.3.
     @Test("Complete responses, in pieces of every length", arguments: complete)
     func completes(_ row: Row) throws {
         for pieceLength in Array(1...20) + [.max] {
@@ -126,7 +126,7 @@ struct HTTP1ClientTests {
             "ended endedEarly(received: 1, expected: nil)"),
     ]
 
-    // RFC 9112 §8.
+    // This test checks RFC 9112 §8.
     @Test("Responses before the end of the stream, in pieces of every length", arguments: ending)
     func ends(_ row: Row) throws {
         for pieceLength in Array(1...20) + [.max] {

@@ -56,7 +56,7 @@ struct HTTP1LastHeadsTests {
             ("GET", Self.answer + "xy"), ("GET", Self.answer + "zz"),
             ("GET", "HTTP/1.1 200 OK\r\nDate: 2\r\nContent-Length: 2\r\n\r\nab"),
             ("GET", "HTTP/1.1 200 OK\r\nDate: 2\r\nContent-Length: 3\r\n\r\nabc"),
-            // The same head means another length.
+            // Here the response answers HEAD. Its head is the same as in the next case, but this response has no body.
             ("HEAD", "HTTP/1.1 200 OK\r\nDate: 2\r\nContent-Length: 3\r\n\r\n"),
             ("GET", "HTTP/1.1 200 OK\r\nDate: 2\r\nContent-Length: 3\r\n\r\nabc"),
             ("GET", "HTTP/1.1 103 H\r\nDate: 2\r\n\r\nHTTP/1.1 204 No\r\n\r\n"),

@@ -7,7 +7,7 @@ import Testing
 struct HTTP1RequestSenderTests {
     private func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    /// Returns a sender after a head, with a complete body that waits until 1 s.
+    /// Returns a request sender with a head and a complete body. The sender holds the body until 1 s.
     private func holding() throws -> HTTP1RequestSender {
         var sender = HTTP1RequestSender()
         sender.begin(bytes("head "), body: .length(3), holdUntil: .seconds(1))
@@ -51,7 +51,7 @@ struct HTTP1RequestSenderTests {
         #expect(sender.dropsBody)
         #expect(!sender.isBodyHeld)
         #expect(!sender.hasSentRequest)
-        // Content that was not dropped would be longer than stated.
+        // This content is longer than the stated length. It causes no error, because the body is dropped.
         try sender.append(bytes("d")[...])
         sender.releaseBody()
         #expect(sender.takeOutput().text == "head ")

@@ -13,8 +13,8 @@ struct HTTP1ServerSendingTests {
         return server
     }
 
-    /// The method, version and fields of the request; the status and body length of the response; the encoded response with the content
-    /// `abc`; whether the connection persists.
+    /// Each row contains these values in order: the request's method, version and fields, the response's status and
+    /// body length, the encoded response, and whether the connection persists. The response content is `abc`.
     static let responses: [(String, String, String, Int, HTTP1BodyLength, String, Bool)] = [
         ("GET", "1.1", "", 200, .length(3), "HTTP/1.1 200 \r\nContent-Length: 3\r\n\r\nabc", true),
         ("GET", "1.1", "", 200, .none, "HTTP/1.1 200 \r\nContent-Length: 0\r\n\r\n", true),
@@ -46,7 +46,7 @@ struct HTTP1ServerSendingTests {
         ("CONNECT", "1.1", "", 403, .length(3), "HTTP/1.1 403 \r\nContent-Length: 3\r\n\r\nabc", true),
     ]
 
-    // RFC 9112 §9.3; RFC 9110 §15.3.5.
+    // Response framing: RFC 9112 §9.3; RFC 9110 §15.3.5.
     @Test("Framing and persistence", arguments: responses)
     func framing(_ row: (String, String, String, Int, HTTP1BodyLength, String, Bool)) throws {
         var server = asked(row.0, row.1, row.2)

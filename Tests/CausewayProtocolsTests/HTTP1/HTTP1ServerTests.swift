@@ -33,7 +33,8 @@ struct HTTP1ServerTests {
         }
     }
 
-    /// Requests that another implementation could interpret differently, with the failure and the status of the response.
+    /// Ambiguous requests that other implementations may interpret differently. For each request, the expected failure
+    /// and response status.
     static let refused: [(String, String, Int)] = [
         (
             "POST / HTTP/1.1\r\nHost: h\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
@@ -108,7 +109,7 @@ struct HTTP1ServerTests {
         ("\u{16}\u{3}\u{1}\n", "syntax(invalid line end at byte 3)", 400),
     ]
 
-    // RFC 9112 §3.2, §6.1, §6.2, §6.3, §11.2; RFC 9110 §2.5, §7.2, §15.5.1, §15.6.2, §15.6.6.
+    // This test checks RFC 9112 §3.2, §6.1, §6.2, §6.3, §11.2; RFC 9110 §2.5, §7.2, §15.5.1, §15.6.2, §15.6.6.
     @Test("Requests that could be smuggled are refused, in one piece and byte by byte", arguments: refused)
     func refuses(_ row: (String, String, Int)) {
         for pieceLength in [1, 3, .max] {

@@ -14,7 +14,7 @@ extension ByteChain {
     var text: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// The events of a connection as text, with consecutive parts of content joined.
+/// A connection's events as text. Consecutive parts of content are joined.
 struct HTTP1Trace {
     private(set) var lines: [String] = []
     private var content: String?
@@ -30,7 +30,7 @@ struct HTTP1Trace {
         lines.append(line)
     }
 
-    /// The lines so far, including content that is not yet followed by another event.
+    /// All trace lines so far. This includes content after which no other event has followed yet.
     var all: [String] { lines + (content.map { ["content " + $0] } ?? []) }
 
     static func text(_ fields: FieldSection) -> String { fields.isEmpty ? "" : " " + fields.description }
@@ -38,14 +38,14 @@ struct HTTP1Trace {
     static func text(_ failure: HTTP1Failure?) -> String { failure.map { "ended \($0)" } ?? "ended" }
 }
 
-/// A client and the events that it reported.
+/// An HTTP/1.1 client under test, and the events that it has reported.
 struct TracedClient {
     var client: HTTP1Client
     var trace = HTTP1Trace()
 
     init(configuration: HTTP1Client.Configuration = .init()) { client = HTTP1Client(configuration: configuration) }
 
-    /// Creates a client that sent a request.
+    /// Creates an HTTP/1.1 client that has sent one request.
     init(_ method: String, _ extra: (String, String)...) throws {
         self.init()
         var fields = fields(("Host", "h"))

@@ -3,7 +3,7 @@ import CausewayTypes
 import Synchronization
 import Testing
 
-/// Proves that a `MachineTrial` catches a machine that breaks a law.
+/// Checks that a `MachineTrial` detects a machine that breaks a law.
 @Suite("Machines that break a law")
 struct BrokenMachineTests {
     /// A deliberate fault of a ``BrokenMachine``.
@@ -36,7 +36,7 @@ struct BrokenMachineTests {
     }
 }
 
-/// A machine that acts one second after each start, until it ends, and has one fault.
+/// A test machine with one fault. After each start, it acts once every second until it ends.
 private struct BrokenMachine: ReturningMachine {
     enum Action: Equatable {
         case act(Int)

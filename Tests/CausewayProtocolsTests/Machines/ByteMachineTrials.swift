@@ -2,7 +2,7 @@ import CausewayProtocols
 import CausewayTestKit
 import CausewayWire
 
-/// Protocols over a byte stream whose peer sends arbitrary bytes.
+/// Tests state machines for byte stream protocols with a peer that sends arbitrary bytes.
 enum ByteMachineTrials {
     static var all: [any MachineTesting] { [client, server, webSocket] }
 
@@ -108,12 +108,13 @@ enum ByteMachineTrials {
         }.ending {
             if case .ended = $0 { true } else { false }
         } mayFollowEnd: {
-            // A ping that the program sends too late is reported as lost, so that its handler is called.
+            // This event may follow the end. A ping that the program sends after the end is reported as lost, so that
+            // its handler is called.
             if case .pingLost = $0 { true } else { false }
         }.untimed()
     }
 
-    /// A frame without a mask, a frame with one, or arbitrary bytes.
+    /// Returns random input: a frame without a mask, a frame with a mask, or arbitrary bytes.
     static func frame(_ random: inout SplitMix64) -> [UInt8] {
         let first = [UInt8(0x81), 0x01, 0x80, 0x89, 0x8A, 0x88][random.integer(in: 0...5)]
         switch random.integer(in: 0...4) {

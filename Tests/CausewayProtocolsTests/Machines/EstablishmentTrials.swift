@@ -3,7 +3,7 @@ import CausewayTestKit
 import CausewayTypes
 import CausewayWire
 
-/// Connection attempts, and the script that chooses a proxy.
+/// Random tests of the state machines for connection attempts, and of proxy script evaluation.
 enum EstablishmentTrials {
     static var all: [any MachineTesting] { [attempts, addresses, script] }
 

@@ -3,7 +3,7 @@ import CausewayTestKit
 import CausewayTypes
 import CausewayWire
 
-/// The lives of connections, listeners and groups, and the queue of their messages.
+/// Random tests of the life cycles of connections, listeners and groups, and of their send queue.
 enum LifecycleTrials {
     static var all: [any MachineTesting] { [connection, listener, group, membership, queue] }
 
@@ -44,7 +44,7 @@ enum LifecycleTrials {
         }.ending {
             $0 == .report(.cancelled)
         } mayFollowEnd: {
-            // A socket that is opened too late must be closed.
+            // A socket may open after the listener has ended. It must still be closed.
             $0 == .close
         }.untimed()
     }
@@ -84,7 +84,7 @@ enum LifecycleTrials {
 
     private struct Tickets: Sendable {
         var all: [MessageTicket] = []
-        /// Tickets of messages that were sent or failed since the last event.
+        /// The tickets of messages that the queue has sent or failed since the last event.
         var finished: [(ticket: MessageTicket?, progress: MessageTicket.Progress)] = []
     }
 
@@ -115,7 +115,8 @@ enum LifecycleTrials {
             case .expired(let entry), .antecedentFailed(let entry): tickets.finished.append((entry.ticket, .failed))
             }
         }
-        // Tickets are objects, whose text is an address.
+        // Do not compare the histories. They contain tickets, which are objects, and a ticket's text contains a memory
+        // address.
         .comparing(.none)
     }
 }

@@ -1,7 +1,7 @@
 import CausewayProtocols
 import CausewayTestKit
 
-/// Machines that answer each event with one decision and never end.
+/// Trials of state machines that answer each event with one decision. These machines never end.
 enum PolicyTrials {
     static var all: [any MachineTesting] { [pace, authentication] }
 

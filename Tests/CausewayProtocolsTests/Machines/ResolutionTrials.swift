@@ -3,7 +3,7 @@ import CausewayTestKit
 import CausewayTypes
 import CausewayWire
 
-/// Name lookups and DNS queries.
+/// Random tests of the state machines for name lookups and DNS queries.
 enum ResolutionTrials {
     static var all: [any MachineTesting] { [lookup, client] }
 

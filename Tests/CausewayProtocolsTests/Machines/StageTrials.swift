@@ -3,7 +3,7 @@ import CausewayTestKit
 import CausewayTypes
 import CausewayWire
 
-/// Stages of a stack, whose owner answers their calls and questions.
+/// Random tests of protocol stages. A simulated owner answers the stages' calls and questions.
 enum StageTrials {
     static var all: [any MachineTesting] { [framer, tunnel, webSocket, stack] }
 
@@ -13,7 +13,8 @@ enum StageTrials {
         MachineTrial("FramerStage", model: FramerCall.Kind.start) { _ in
             var stage = FramerStage()
             stage.start(at: .zero)
-            // The start call. A framer that was never called would end without a report.
+            // Take the start call, as the owner of the stage does. A framer that never started would end without a
+            // report.
             _ = stage.takeActions(dueAt: .zero)
             return stage
         } event: { stage, call, now, random in
@@ -47,7 +48,7 @@ enum StageTrials {
         }
     }
 
-    /// Events of the stages below and above.
+    /// Simulates one random event of the protocol below or above the framer.
     private static func neighbours(_ stage: inout FramerStage, _ now: Duration, _ random: inout SplitMix64) {
         let bytes = random.bytes(random.integer(in: 0...9))
         let isFinal = random.chance(oneIn: 12)
@@ -169,7 +170,7 @@ enum StageTrials {
 
     private static func send(to stage: inout WebSocketStage, _ now: Duration, _ random: inout SplitMix64) {
         let opcode = [WebSocketOpcode.text, .binary, .ping, .pong, .close][random.integer(in: 0...4)]
-        // A ping that the program sends too late is reported as lost, also after the end.
+        // After the end, send no ping. A later ping would still be reported as lost.
         if opcode == .ping, stage.hasEnded { return }
         let metadata = WebSocketMetadata(opcode: opcode, pingToken: random.chance(oneIn: 2) ? 7 : nil)
         stage.send(MessageChunk([104, 105], metadata: [metadata], endsMessage: random.chance(oneIn: 2)), at: now)
@@ -177,7 +178,7 @@ enum StageTrials {
 
     // MARK: Stack
 
-    /// A framer's call that waits for its answer.
+    /// A pending call to a framer. The simulated program has not answered this call yet.
     private struct WaitingCall {
         var stage: ProtocolStack.StageID
         var kind: FramerCall.Kind
@@ -216,7 +217,7 @@ enum StageTrials {
             case .ready, .stage: false
             }
         } mayFollowEnd: {
-            // Stages release resources, and encode the output that is left.
+            // After its end, a stage may still release resources and encode its remaining output.
             if case .stage = $0 { true } else { false }
         }
     }
@@ -233,7 +234,7 @@ enum StageTrials {
         stack.resume(at: now)
     }
 
-    /// Events of the transport and the program.
+    /// Simulates one random action of the transport or of the program.
     private static func neighbours(of stack: inout ProtocolStack, _ now: Duration, _ random: inout SplitMix64) {
         let bytes = random.bytes(random.integer(in: 0...9))
         let chunk = MessageChunk(

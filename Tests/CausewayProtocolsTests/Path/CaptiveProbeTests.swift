@@ -51,7 +51,7 @@ struct CaptiveProbeTests {
         #expect(try verdict("HTTP/1.1 200 OK\n\n<b>Success</b>", expecting: expected, piece: piece) == .open)
         #expect(
             try verdict("HTTP/1.1 200 OK\n\n<b>Log in</b>", expecting: expected, piece: piece) == .captive(portal: nil))
-        // The probe does not wait for bytes that it does not need.
+        // The probe gives its verdict as soon as further bytes cannot change it.
         #expect(
             try verdict("HTTP/1.1 200 OK\nContent-Length: 3\n\nabcdef", expecting: expected, piece: piece)
                 == .captive(portal: nil))

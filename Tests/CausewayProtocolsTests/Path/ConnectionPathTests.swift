@@ -8,13 +8,13 @@ import Testing
 struct ConnectionPathTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var name: String
-        /// The local address of the connection. The test network has two paths to 10.77.9.9.
+        /// The connection's local address. The test network has two paths to 10.77.9.9.
         var local = "10.77.1.2"
         var remote = "10.77.9.9"
         var mayMove = true
         var isNamed = false
         var demand: @Sendable (inout PathConstraints) -> Void = { _ in }
-        /// The change of the network after the connection was established.
+        /// A change in the network. The test applies it after the connection was established.
         var change: @Sendable (inout NetworkScene) -> Void = { _ in }
         var isViable: Bool
         var hasBetter: Bool
@@ -102,7 +102,7 @@ struct ConnectionPathTests {
         var constraints = PathConstraints()
         `case`.demand(&constraints)
         var scene = NetworkScene.twoPaths
-        // The connection was established on the interface that has the local address.
+        // The simulated connection was established on the interface that has the local address.
         var connection = FollowedConnection(
             local: NetworkScene.address(`case`.local), remote: NetworkScene.address(`case`.remote),
             constraints: constraints,
@@ -311,7 +311,7 @@ struct RetryGateTests {
         #expect(isLoss && isChance)
     }
 
-    /// A network with IPv6 only.
+    /// Returns a simulated network that has only IPv6.
     private static func network(_ number: Int) -> NetworkScene {
         var scene = NetworkScene()
         scene.add("eth0", "2001:db8:77:\(number)::1/64")
@@ -326,7 +326,8 @@ struct RetryGateTests {
             gate.attemptFailed(needing: Self.server, mayHavePassed: true, hasMoved: false)
             return gate.networkChanged(to: Self.network(number).model)
         }
-        // The first retry is made at once. While it fails, the host moves to network 9, where one more is made at once.
+        // The first retry starts at once. While it fails, the host moves to network 9, and one more retry starts at
+        // once.
         let retries = [8, 9, 9, 9].map { fails(in: $0) }
         #expect(retries == [true, true, true, false])
         let isMoved = fails(in: 8)
@@ -344,7 +345,8 @@ struct RetryGateTests {
         #expect(retries == [false, false, true, false])
         let isLost = fails(in: 9, hasMoved: true)
         #expect(isLost, "the host left the network, and it is back before the connection waits")
-        // Another need has no earlier network.
+        // The latest failure was of another kind: the attempt needed something that no earlier network is known to
+        // provide. So this network change causes no retry.
         gate.attemptFailed(needing: .name, mayHavePassed: false, hasMoved: false)
         let isRetried = gate.networkChanged(to: Self.network(8).model)
         #expect(!isRetried)
@@ -371,7 +373,7 @@ struct RetryGateTests {
         scene.nameServers = [NetworkScene.address("2001:db8:77:8::3")]
         let retries = gates.indices.map { gates[$0].networkChanged(to: scene.model) }
         #expect(retries == [true, true, false])
-        // The model may have had the new servers before the resolver uses them.
+        // The network model may contain the new DNS servers before the resolver uses them.
         scene.resolverRevision += 1
         let laterRetries = gates.indices.map { gates[$0].networkChanged(to: scene.model) }
         #expect(laterRetries == [true, true, false])
@@ -382,7 +384,8 @@ struct RetryGateTests {
         for need in [Self.server, .name, .link] {
             var scene = NetworkScene.twoPaths
             scene.plugInEthernet(metric: 50)
-            // With the same metric as wifi0: the type decides which comes first.
+            // The tunnel has the same metric as wifi0. The type of the interface therefore decides which of them comes
+            // first.
             scene.add("tun0", "10.77.5.2/24", "fd77:5::2/64")
             scene.route("default", via: "10.77.5.1", "tun0", metric: 100)
             scene.route("::/0", via: "fd77:5::1", "tun0", metric: 100)

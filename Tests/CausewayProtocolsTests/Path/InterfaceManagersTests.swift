@@ -46,7 +46,7 @@ struct InterfaceManagersTests {
         #expect(bus["eth0"].isMetered == true)
         bus.changed(device: 1, ["State": .uint32(30)])
         #expect(bus["eth0"].isMetered == true)
-        // Missing properties are queried.
+        // If a signal leaves out a property's new value, the machine queries the value.
         bus.devices[1] = Self.properties("eth0", metered: 2)
         bus.changed(device: 1, [:], gone: ["Metered"])
         #expect(bus["eth0"].isMetered == false)
@@ -84,7 +84,7 @@ struct InterfaceManagersTests {
         bus.start()
         bus.moved("org.freedesktop.NetworkManager", from: ScriptedBus.networkManager, to: "")
         #expect(bus.machine.facts == InterfaceFacts())
-        // A late signal of the old process.
+        // A late signal from the process that has left the bus changes nothing.
         bus.changed(device: 1, ["Metered": .uint32(1)])
         #expect(bus.machine.facts == InterfaceFacts())
         bus.moved("org.freedesktop.NetworkManager", from: "", to: ":1.20")
@@ -177,7 +177,7 @@ struct InterfaceManagersTests {
         message.body = [.string("a"), .bytes([1])]
         for byte in Array("OK 1\r\n".utf8) + message.encoded { pieces += conversation.receive([byte]) }
         #expect(pieces == [message] && conversation.end == nil)
-        // A malformed body within a valid frame: only this message is dropped.
+        // The body is malformed, but its frame is valid. Only this message is dropped.
         var malformed = message.encoded
         malformed[malformed.count - 6] = 0xFF
         #expect(conversation.receive(malformed + message.encoded) == [message])

@@ -22,7 +22,7 @@ struct NetworkScene {
         add("lo", "127.0.0.1/8", "::1/128")
     }
 
-    /// Two networks to the same server.
+    /// A host with two networks. Both networks lead to the same server.
     static var twoPaths: NetworkScene {
         var scene = NetworkScene()
         scene.add("wifi0", "10.77.1.2/24", "fd77:1::2/64")
@@ -112,7 +112,7 @@ struct NetworkScene {
         state.rules.append(rule)
     }
 
-    /// Adds the default rules of every host.
+    /// Adds the routing rules that every host has by default.
     mutating func usualRules() {
         rule(0, table: NetlinkRoute.localTable)
         rule(32_766)

@@ -8,7 +8,8 @@ import Testing
 struct PathEvaluationTests {
     struct Case: Sendable, CustomTestStringConvertible {
         var name: String
-        /// Interfaces, best first; `4` and `6` for the families; `$` for expensive, `-` for constrained.
+        /// The expected interfaces, with the best interface first. In the text, `4` and `6` stand for the address
+        /// families, `$` stands for expensive, and `-` stands for constrained.
         var expected: String
         var constraints = PathConstraints()
         var build: @Sendable (inout NetworkScene) -> Void = { _ in }

@@ -11,7 +11,7 @@ struct RoutingTests {
         var destination: String
         var source: String?
         var interface: String?
-        /// `INTERFACE via GATEWAY from SOURCE`, or the reason for failure.
+        /// The expected result: `INTERFACE via GATEWAY from SOURCE`, or the reason for a failure.
         var expected: String
         var build: @Sendable (inout NetworkScene) -> Void = { _ in }
         var testDescription: String { name }
@@ -231,7 +231,8 @@ struct RoutingTests {
 }
 
 extension NetworkScene {
-    /// Adds a tunnel for all packets except its own, as wg-quick(8) configures it.
+    /// Adds a tunnel that carries all packets, except the packets of the tunnel itself. This is how wg-quick(8)
+    /// configures a tunnel.
     mutating func fullTunnel() {
         usualRules()
         add("tun0", kind: "wireguard", "10.8.0.2/32")

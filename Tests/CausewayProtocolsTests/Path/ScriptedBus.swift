@@ -10,18 +10,20 @@ struct ScriptedBus: ~Copyable {
     static let modem = "/org/freedesktop/ModemManager1/Modem/0"
 
     var machine = InterfaceManagers(user: 1_000)
-    /// NetworkManager's properties of devices, by number. A device with no properties answers with an error.
+    /// The properties of each device as NetworkManager reports them, by device number. A query for a device without
+    /// properties returns an error.
     var devices: [Int: [String: DBusValue]] = [:]
-    /// The ports of modems and their kinds, by path; `nil` without ModemManager.
+    /// The modems that ModemManager reports: each modem's ports and port kinds, by the modem's path. `nil` if
+    /// ModemManager does not run.
     var modems: [String: [(String, UInt32)]]?
     var hasNetworkManager = true
-    /// The method calls so far, without match rules.
+    /// The method calls that the client has made so far. Calls that add or remove match rules are not included.
     private(set) var calls: [String] = []
     private(set) var rules: [String] = []
     private var heard: [UInt8] = []
     private var serial: UInt32 = 0
 
-    /// Authenticates the client, and answers its calls until it makes no more calls.
+    /// Authenticates the D-Bus client, and answers its calls until it makes no more calls.
     mutating func start() {
         let greeting = machine.takeOutput()
         precondition(greeting == [0] + Array("AUTH EXTERNAL 31303030\r\n".utf8))
@@ -43,7 +45,7 @@ struct ScriptedBus: ~Copyable {
         }
     }
 
-    /// The facts about an interface.
+    /// What the network managers report about an interface.
     subscript(name: String) -> InterfaceFacts.Entry { machine.facts[name] }
 
     mutating func deliver(_ kind: DBusMessage.Kind, from sender: String, _ change: (inout DBusMessage) -> Void) {

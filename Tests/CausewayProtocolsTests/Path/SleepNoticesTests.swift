@@ -8,7 +8,8 @@ struct SleepNoticesTests {
     private static let bus = "org.freedesktop.DBus"
     private static let logind = ":1.3"
 
-    /// Returns a client on a bus. `holder` is the program that has the name of logind; `nil` for none.
+    /// Returns a client that is connected to a simulated bus. `holder` is the program that owns logind's bus name;
+    /// `nil` for none.
     private static func started(holder: String? = logind) -> SleepNotices {
         var notices = SleepNotices(user: 0)
         _ = notices.takeOutput()

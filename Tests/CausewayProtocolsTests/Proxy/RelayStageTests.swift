@@ -31,7 +31,7 @@ struct RelayStageTests {
             let isTaken = stage.send(MessageChunk(Array(text.utf8), endsMessage: endsMessage), at: .zero)
             #expect(isTaken)
         }
-        // The end of the sending direction is not a datagram.
+        // End the sending direction. This sends no datagram.
         let isTaken = stage.send(.end, at: .zero)
         #expect(isTaken)
         var datagrams: [[UInt8]] = [[]]

@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Handshakes with proxies")
 struct TunnelTests {
-    /// Passes the proxy's messages to a handshake, in pieces of `pieces` bytes. Returns the whole output of the handshake.
+    /// Passes the proxy's messages to a handshake, in pieces of `pieces` bytes. Returns all output of the handshake.
     private func play(
         _ handshake: some TunnelHandshake, _ words: [[UInt8]], pieces: Int = .max
     ) -> (said: [[UInt8]], status: StageStatus, rest: [UInt8]) {
@@ -151,7 +151,7 @@ struct TunnelTests {
             [Array(refusal.utf8), Array("HTTP/1.1 200 OK\r\n\r\n".utf8)], pieces: pieces)
         #expect(result.status == .ready)
         try #require(result.said.count == 2)
-        // The example of RFC 7617 §2.
+        // The expected value is the example from RFC 7617 §2.
         let second = String(decoding: result.said[1], as: UTF8.self)
         #expect(second.contains("\r\nProxy-Authorization: Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==\r\n"))
     }
@@ -330,7 +330,7 @@ struct TunnelTests {
     }
 }
 
-/// Collects refusals.
+/// Collects the refusals that proxies have sent.
 private final class LockedRefusals: Sendable {
     private let list = Mutex<[ProxyRefusal]>([])
     var all: [ProxyRefusal] { list.withLock { $0 } }

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Receive queue against a model")
 struct ReceiveQueuePropertyTests {
-    /// A simple reference implementation: bytes and ends of messages in one list.
+    /// A simple reference implementation of the receive queue. It keeps bytes and message ends in one list.
     struct Model {
         enum Token: Equatable { case byte(UInt8), endOfMessage }
 
@@ -19,7 +19,7 @@ struct ReceiveQueuePropertyTests {
             if endsMessage { tokens.append(.endOfMessage) }
         }
 
-        /// Returns the result of the oldest call, with its bytes.
+        /// Returns the expected result of the oldest receive call, and the bytes that belong to it.
         mutating func next() -> (ReceiveQueue.Outcome, [UInt8])? {
             guard let demand = demands.first else { return nil }
             if tokens.isEmpty, hasEnded, endWasTold {
@@ -53,7 +53,7 @@ struct ReceiveQueuePropertyTests {
         var byteCount: Int { tokens.count { $0 != .endOfMessage } }
     }
 
-    /// The queue and the model together, with the buffer of the queue's owner.
+    /// A receive queue, its buffer, and the model with which the queue is compared.
     struct Pair {
         var queue = ReceiveQueue()
         var model = Model()
@@ -103,7 +103,8 @@ struct ReceiveQueuePropertyTests {
             model.arrived(bytes, endsMessage: endsMessage)
         }
 
-        /// Bytes that bypass the queue must equal the result of the oldest call in the model.
+        /// Passes bytes directly to the oldest receive call, without buffering them. Checks the result against the
+        /// model.
         private mutating func pass(_ bytes: [UInt8]) -> Bool {
             guard queue.passes(bytes.count) else { return false }
             #expect(buffer.isEmpty)
@@ -166,8 +167,8 @@ struct ReceiveQueuePropertyTests {
             #expect(pair.given + pair.buffer == pair.arrived)
             answerCount += pair.answerCount
         }
-        // If neither the queue nor the model completed a call, they would also agree. The seeds are fixed, and each block of 50 completes
-        // at least 479 calls.
+        // Check that enough calls were completed. Otherwise a queue and a model that complete nothing would pass this
+        // test. The seeds are fixed, so each block of 50 seeds completes at least 479 calls.
         #expect(answerCount >= 400)
     }
 }

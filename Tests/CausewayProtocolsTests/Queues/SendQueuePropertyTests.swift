@@ -6,7 +6,7 @@ import Testing
 struct SendQueuePropertyTests {
     typealias Queue = SendQueue<Int>
 
-    /// A queue, and a record of its content.
+    /// The state of one test run: the queue under test, and the content that should be in the queue.
     struct Run {
         var queue = Queue()
         var random: SplitMix64
@@ -14,11 +14,11 @@ struct SendQueuePropertyTests {
         var waiting: [Queue.Entry] = []
         var lastPayload = 0
         var out: [Int] = []
-        /// The started message that is not complete; at most one.
+        /// The message whose first part was sent, but not its last part; at most one.
         var open: MessageTicket?
-        /// Messages with further parts to submit.
+        /// Messages for which further parts will follow.
         var unfinished: [MessageTicket] = []
-        /// Failed messages whose last part has not completed.
+        /// Failed messages whose last part has not completed yet.
         var dropped: [MessageTicket] = []
         var finished: [MessageTicket] = []
 
@@ -30,7 +30,7 @@ struct SendQueuePropertyTests {
             case 4: now += .milliseconds(random.integer(in: 0...30))
             case 5:
                 if let ticket = finished.randomElement(using: &random), ticket.progress == .unfinished {
-                    // For the queue, this is the progress of a message on another connection.
+                    // Here, another connection makes progress with the same message.
                     ticket.progress = random.chance(oneIn: 4) ? .failed : .sent
                 }
             default: take()

@@ -6,7 +6,7 @@ import Testing
 struct SendQueueTests {
     typealias Queue = SendQueue<String>
 
-    /// Returns the names of all entries that can be sent now; failed entries are marked.
+    /// Returns the names of all entries that the queue returns now. Names of expired or failed entries have a mark.
     static func drain(_ queue: inout Queue, at now: Duration = .zero) -> [String] {
         var names: [String] = []
         while let step = queue.next(at: now) {
@@ -55,7 +55,7 @@ struct SendQueueTests {
         queue.append(.init("a1", ticket: ticket, endsMessage: false))
         queue.append(.init("b", priority: 1))
         queue.append(.init("c"))
-        // Urgent content is sent first, because the message has not started.
+        // Sending of the other message has not started. So the urgent content is sent first.
         #expect(Self.drain(&queue) == ["b", "a1"])
         #expect(!queue.letsPlainPass)
         queue.append(.init("urgent", priority: 1))
@@ -135,7 +135,7 @@ struct SendQueueTests {
         queue.append(.init("orphan 2", ticket: orphan))
         queue.append(.init("other"))
         #expect(Set(Self.drain(&queue, at: .seconds(6))) == ["expired late 3", "orphaned orphan 2", "other"])
-        // The context can be used for another message.
+        // A ticket whose message has expired can be used for another message.
         queue.append(.init("again", ticket: late, deadline: .seconds(20)))
         #expect(Self.drain(&queue, at: .seconds(6)) == ["again"])
         #expect(queue.letsPlainPass)

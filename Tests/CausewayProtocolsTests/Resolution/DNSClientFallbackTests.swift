@@ -5,7 +5,7 @@ import Testing
 
 @testable import CausewayProtocols
 
-/// Fallbacks for servers that support only a simple form of queries.
+/// Tests the DNS client with servers that understand only simple queries.
 @Suite("DNS client and servers with limited support")
 struct DNSClientFallbackTests {
     let name: DNSName = "www.example.com"
@@ -24,7 +24,8 @@ struct DNSClientFallbackTests {
         #expect(try !isExtended(desk.sent[1]))
         desk.answer(.noError, [DNSRig.a(name, 1)])
         #expect(desk.answers[id]?.records == [DNSRig.a(name, 1)])
-        // The result is remembered: the next query uses this form at once, and EDNS again after ten minutes.
+        // The client remembers that this server needs queries without EDNS, so it also sends the next query without it.
+        // After ten minutes, it tries EDNS again.
         _ = desk.ask("b.example")
         #expect(try !isExtended(#require(desk.sent.last)))
         desk.answer(.nameError)

@@ -30,7 +30,7 @@ struct DNSClientServerTests {
         _ = desk.ask(name)
         desk.advance(to: .seconds(1))
         desk.answer(.noError, [DNSRig.a(name, 1)])
-        // For five seconds after its timeout, the first server is queried last.
+        // After a timeout of the first server, the client queries this server last for five seconds.
         _ = desk.ask("b.example")
         #expect(desk.sent.last?.server == DNSRig.second)
         desk.answer(.noError, [DNSRig.a("b.example", 1)])
@@ -86,7 +86,8 @@ struct DNSClientServerTests {
         desk.advance(to: .seconds(60))
         #expect(desk.sent.map(\.server) == [DNSRig.first, DNSRig.second, DNSRig.first, DNSRig.second])
         #expect(desk.answers[id]?.finding == .failed(.timedOut))
-        // The timeouts are one second for each server, then two seconds in the second round, and three seconds for the last server.
+        // In the first round, the timeout is one second for each server. In the second round, it is two seconds for the
+        // first server and three seconds for the last.
         #expect(desk.answers[id]?.duration == .seconds(1 + 1 + 2 + 3))
         #expect(desk.openCount == 0)
     }

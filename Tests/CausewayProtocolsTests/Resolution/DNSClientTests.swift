@@ -79,7 +79,7 @@ struct DNSClientTests {
         desk.receive(
             DNSRig.response(to: desk.sent[0].bytes, answers: [DNSRig.a(name, 1)]), for: desk.sent[0].exchange)
         #expect(Set(desk.answers.keys) == [early])
-        // The end of the early query does not close the late one to further questions.
+        // The early query has ended. Another question for the same name can still join the late query.
         let joined = desk.ask(name)
         desk.answer(.noError, [DNSRig.a(name, 2)])
         #expect(desk.answers[late]?.records == [DNSRig.a(name, 2)] && desk.answers[joined] == desk.answers[late])

@@ -5,7 +5,7 @@ import CausewayWire
 
 @testable import CausewayProtocols
 
-/// Records and messages as servers send them.
+/// Creates DNS records and messages as servers send them.
 enum DNSRig {
     static let first = DNSServer(.ipv4(IPv4Address(bits: 0xC000_0201)))
     static let second = DNSServer(.ipv4(IPv4Address(bits: 0xC000_0202)))
@@ -59,7 +59,7 @@ enum DNSRig {
     }
 }
 
-/// A client with a record of its messages and results.
+/// A DNS client under test. Records its messages and results.
 final class DNSDesk {
     struct Sent: Equatable {
         var exchange: DNSClient.ExchangeID
@@ -93,7 +93,7 @@ final class DNSDesk {
         take(client.received(bytes, for: exchange, at: now))
     }
 
-    /// Sends an answer to the last message, from the server that received it.
+    /// Simulates the answer to the latest message. The answer comes from the server to which the message was sent.
     func answer(
         _ code: DNSResponseCode = .noError, _ answers: [DNSRecord] = [], authorities: [DNSRecord] = [],
         change: (inout DNSMessage) -> Void = { _ in }
@@ -104,7 +104,7 @@ final class DNSDesk {
             for: last.exchange)
     }
 
-    /// Advances the clock until nothing is due before `end`.
+    /// Advances the clock to `end`. Handles all events that are due on the way.
     func advance(to end: Duration) {
         while let deadline = client.deadline, deadline <= end {
             now = max(now, deadline)
@@ -127,6 +127,6 @@ final class DNSDesk {
     var isIdle: Bool { client.isIdle }
     var nextDeadline: Duration? { client.deadline }
 
-    /// The number of exchanges that still wait for an answer.
+    /// The number of DNS exchanges that are still waiting for an answer.
     var openCount: Int { sent.count { !forgotten.contains($0.exchange) } }
 }

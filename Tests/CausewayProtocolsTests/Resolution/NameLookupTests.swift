@@ -163,7 +163,8 @@ struct NameLookupTests {
         let name: DNSName = "www.example.com"
         var failures: [DNSFailure] = [.timedOut, .code(2)]
         if !timesOutFirst { failures.reverse() }
-        // The step after DNS, and the next search domain.
+        // Test two cases. In the first case, the lookup has another step after DNS. In the second case, it has another
+        // search domain.
         for (resolv, order) in [("", "hosts: dns [TRYAGAIN=return] files"), ("search a.example", "hosts: dns")] {
             var lookup = NameLookup(
                 "www.example.com", families: [.ipv4, .ipv6],

@@ -70,7 +70,8 @@ struct ResolverCacheTests {
         var cache = ResolverCache(byteLimit: byteLimit)
         let used = ResolverCache.Key(name, .a)
         cache.store(answer(), for: used, at: .zero)
-        // As in a message of 64 KiB with compressed names: each record takes many times its size on the wire.
+        // These records are like those in a message of 64 KiB with compressed names. In memory, each record takes many
+        // times its size in the message.
         let long = DNSName(labels: Array(repeating: Array("a".utf8), count: 100)) ?? .root
         let records = Array(repeating: DNSRig.alias(long, long), count: 200)
         for number in 0..<1_000 {

@@ -8,7 +8,7 @@ struct ServerRankingTests {
     private let first = DNSRig.first
     private let second = DNSRig.second
 
-    /// The servers of all attempts, in order.
+    /// Returns the servers of all attempts in the plan, in order.
     private func servers(_ plan: DNSAttemptPlan) -> [DNSServer] {
         var plan = plan
         var servers: [DNSServer] = []

@@ -4,9 +4,9 @@ import Testing
 
 @testable import CausewayProtocols
 
-/// A request to a scripted session bus with a Secret Service.
+/// A request to a scripted session message bus. The bus offers a Secret Service.
 private struct SecretBus {
-    /// What the service answers; `nil` for an error.
+    /// For each method name, the answer of the Secret Service. `nil` means that the service returns an error.
     var answers: [String: [DBusValue]?] = [
         "Hello": [.string(":1.9")], "GetNameOwner": [.string(":1.4")],
         "OpenSession": [.variant(.string("")), .objectPath("/session/1")],
@@ -23,7 +23,7 @@ private struct SecretBus {
         "ReadAlias": [.objectPath("/keyring")], "Get": [.variant(.boolean(false))],
         "CreateItem": [.objectPath("/item/1"), .objectPath("/")],
     ]
-    /// Who answers in place of the service, if that is set.
+    /// The sender name of an impostor that answers in place of the service; `nil` if the service itself answers.
     var impostor: String?
     private(set) var calls: [DBusMessage] = []
 
@@ -151,7 +151,7 @@ struct SecretServiceTests {
             }
             #expect(reason.hasPrefix("malformed"), "seed \(seed)")
         }
-        // Random bytes are no message.
+        // Random bytes are not a valid message, so each conversation must end.
         #expect(endedCount == 500)
     }
 }

@@ -31,7 +31,7 @@ struct ProtocolStackTests {
         return StackPair(end(), end(), seed: seed)
     }
 
-    /// Sends messages from one end to the other end, which reads at random times.
+    /// Sends messages from one end to the other end, which reads them at random times.
     private func transfer(_ count: Int, over pair: inout StackPair, metadata: [any StageMetadata]) {
         var random = SplitMix64(seed: 99)
         var expected: [[UInt8]] = []
@@ -45,7 +45,7 @@ struct ProtocolStackTests {
                     [UInt8](repeating: UInt8(sent & 255), count: length / 2) + random.bytes(length - length / 2)
                 expected.append(bytes)
                 sent += 1
-                // Some messages are sent in two parts.
+                // Send some messages in two parts.
                 let cut = random.chance(oneIn: 10) ? length / 3 : 0
                 if cut > 0 { pair.ends[0].send(Array(bytes[..<cut]), metadata: metadata, endsMessage: false) }
                 pair.ends[0].send(Array(bytes[cut...]), metadata: metadata)
@@ -86,7 +86,7 @@ struct ProtocolStackTests {
         pair.run()
         #expect(pair.ends[0].isClosed)
         #expect(pair.ends[0].failure == nil)
-        // The other program receives the message, the close frame and the end.
+        // The other side must receive the message, the close frame and the end of the stream.
         #expect(pair.ends[1].messages == [[1, 2, 3], []])
         #expect(
             pair.ends[1].metadata.last?.first as? WebSocketMetadata
@@ -94,7 +94,7 @@ struct ProtocolStackTests {
         #expect(pair.ends[1].hasEnd)
         let log = pair.log?[0] ?? []
         #expect(log.starts(with: [0x48, 0x45, 0x4C, 0x4F]))
-        // The records: the request, the message, the close frame, and the closing record last.
+        // The log contains the request, the message, the close frame, and at the end the closing record.
         #expect(log[5] == ~UInt8(ascii: "G"))
         #expect(log.last == 0)
         pair.ends[1].close()
@@ -210,7 +210,8 @@ struct ProtocolStackTests {
             }
             #expect(pair.ends[0].stack.outboundRoom == 0)
             #expect(pair.ends[1].stack.inboundRoom == 0)
-            // Each of the two stacks fills four stage buffers, and further bytes are in transit.
+            // Each of the two stacks fills at most four stage buffers. The ninth buffer allows for the bytes in
+            // transit.
             #expect(sent * 1000 < 9 * FramerStage.bufferLimit)
             var steps = 0
             while pair.ends[1].messages.count < sent, steps < 100_000 {
@@ -226,7 +227,7 @@ struct ProtocolStackTests {
     func failure() {
         var pair = Self.webSocketPair()
         pair.run()
-        // A frame with reserved bits, as a record.
+        // A record whose content is a WebSocket frame with reserved bits set.
         pair.ends[0].receive(ByteChain([1, ~0xF1]))
         #expect(pair.ends[0].failure == .protocolViolation)
         #expect(pair.ends[0].stack.hasEnded)
@@ -285,7 +286,7 @@ struct ProtocolStackTests {
             pair.ends[0].send([UInt8](repeating: 1, count: 100))
             sent += 1
         }
-        // The stack accepts a limited amount of content, and sends none of it.
+        // Before its handshake, the stack accepts only a limited amount of content, and sends none of it.
         #expect(sent > 1 && sent < 2_000)
         let nothing = pair.ends[0].take()
         #expect(nothing == nil || nothing?.isFinal == true)
@@ -349,7 +350,7 @@ struct ProtocolStackTests {
         #expect(first?.bytes.bytes == [0, 0, 0, 3, 1, 0, 1, 2, 3])
         #expect(first?.endsMessage == true)
         #expect(end.take()?.bytes.bytes == [0, 0, 0, 1, 1, 0, 4])
-        // The second datagram is too short to be valid, and does not affect the third.
+        // The second datagram is too short to be valid. It does not affect the third datagram.
         end.receive(ByteChain([0, 0, 0, 1, 1, 0, 9]), endsMessage: true)
         end.receive(ByteChain([0, 0]), endsMessage: true)
         end.receive(ByteChain([0, 0, 0, 1, 1, 0, 8]), endsMessage: true)

@@ -1,9 +1,10 @@
 import CausewayProtocols
 import CausewayTypes
 
-/// A test protocol with the properties of TLS: a handshake, changed bytes, and a closing message.
+/// A test protocol that is similar to TLS. It has a handshake, changes the bytes, and has a closing message.
 ///
-/// Both ends send a four-byte greeting. Records follow: a length from 1 to 255 and that number of inverted bytes; length 0 closes.
+/// Both ends send a four-byte greeting. After that, they send records. A record is a length byte from 1 to 255,
+/// followed by that number of inverted bytes. The length 0 closes the connection.
 struct RecordStage: ProtocolStage {
     private static let hello: [UInt8] = [0x48, 0x45, 0x4C, 0x4F]
 

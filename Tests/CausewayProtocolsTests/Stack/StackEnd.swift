@@ -3,26 +3,27 @@ import CausewayTestKit
 import CausewayTypes
 import CausewayWire
 
-/// One end of a connection: a stack, the program's framers, and the results.
+/// One end of a connection, with its protocol stack, its framers, and its results.
 struct StackEnd {
     var stack: ProtocolStack
     var framers: [ProtocolStack.StageID: any TestFramer] = [:]
     var events: [String] = []
-    /// Whether a WebSocket server accepts clients.
+    /// Whether this side accepts WebSocket clients, if it is a server.
     var acceptsClients = true
     var isReady = false
     var failure: Failure?
     var isClosed = false
     /// The number of times that the end of the stream was reported.
     var endings = 0
-    /// Complete messages.
+    /// The complete messages received so far.
     var messages: [[UInt8]] = []
     var metadata: [[any StageMetadata]] = []
     var hasEnd = false
     private var partial: [UInt8] = []
     var now: Duration = .zero
 
-    /// - Parameter framers: For each stage from the bottom up, the program's code if the stage is a framer.
+    /// - Parameter framers: One entry for each stage, from the bottom up. For a framer stage, the entry is the
+    ///   program's code for this framer. For any other stage, it is `nil`.
     init(_ stages: [any ProtocolStage], framers: [(any TestFramer)?]) {
         stack = ProtocolStack(stages)
         for (id, framer) in zip(stack.stageIDs, framers) { if let framer { self.framers[id] = framer } }
@@ -80,7 +81,7 @@ struct StackEnd {
         return chunk
     }
 
-    /// Reads a piece, as the program would.
+    /// Reads a piece of content from the stack, like a program.
     @discardableResult
     mutating func read(atMost limit: Int = .max) -> Bool {
         guard let chunk = stack.nextInbound(atMost: limit, at: now) else { return false }
@@ -102,12 +103,12 @@ struct StackEnd {
     }
 }
 
-/// Two ends and the bytes between them.
+/// Two connected protocol stacks, and the bytes in transit between them.
 struct StackPair {
     var ends: [StackEnd]
-    /// Bytes in transit to each end.
+    /// For each end, the bytes that are in transit to it.
     var wires = [ByteChain(), ByteChain()]
-    /// The bytes that each end sent, if recorded.
+    /// The bytes that each end has sent; `nil` if they are not recorded.
     var log: [[UInt8]]?
     var random: SplitMix64
 
@@ -119,8 +120,8 @@ struct StackPair {
         ends[1].start()
     }
 
-    /// Moves some bytes. Each end sends up to `longest` bytes (in one of eight steps, only one byte), and receives a part of the bytes in
-    /// transit.
+    /// Moves some bytes. Each end sends up to `longest` bytes, and receives a part of the bytes in transit. In about
+    /// one of eight steps, an end sends at most one byte.
     mutating func step(longest: Int = 3000) {
         for end in 0..<2 {
             let limit = random.chance(oneIn: 8) ? 1 : random.integer(in: 1...longest)
@@ -140,7 +141,7 @@ struct StackPair {
         }
     }
 
-    /// Runs until nothing moves.
+    /// Passes bytes between both ends until neither has output.
     mutating func run() {
         var moved = true
         while moved {

@@ -1,6 +1,6 @@
 import CausewayProtocols
 
-/// The code of a program's framer.
+/// The methods that a program would write for a framer, in a form for tests.
 protocol TestFramer {
     mutating func start(_ stage: inout FramerStage) -> Bool
     mutating func input(_ stage: inout FramerStage) -> Int
@@ -12,7 +12,7 @@ extension TestFramer {
     mutating func start(_ stage: inout FramerStage) -> Bool { true }
     mutating func wakeUp(_ stage: inout FramerStage) {}
 
-    /// Handles a request of the stage.
+    /// Handles a call from the stage.
     mutating func answer(_ call: FramerCall, _ stage: inout FramerStage) {
         switch call.kind {
         case .start: stage.startEnded(isReady: start(&stage))
@@ -31,8 +31,8 @@ extension TestFramer {
 
 struct LengthMetadata: StageMetadata, Equatable { var tag: UInt8 }
 
-/// A framer with a header of six bytes: four for the length, one that marks the end of the message, and one of metadata. Content is passed
-/// on without a copy.
+/// A test framer with a header of six bytes. Four bytes contain the length, one byte marks the end of the message, and
+/// one byte is metadata. Content is passed on without a copy.
 struct LengthFramer: TestFramer {
     static let headerLength = 6
     var usesHandshake = false
@@ -74,7 +74,8 @@ struct LengthFramer: TestFramer {
     }
 }
 
-/// 0x7E ends a message, and 0x7D escapes these two bytes. All content is copied and changed.
+/// A framer that uses 0x7E as the end of a message. 0x7D escapes these two bytes. The framer copies and changes all
+/// content.
 struct EscapeFramer: TestFramer {
     private var isEscaped = false
 

@@ -3,7 +3,7 @@ import CausewayTestKit
 import CausewayWire
 import Testing
 
-/// The invariants of the fuzzers, with random bytes. A violation stops the process.
+/// Runs the fuzz exercises with random bytes. If an exercise finds a violation, the process stops.
 @Suite("Exercises")
 struct ExerciseTests {
     @Test("WebSocket with mutated frames", arguments: 0..<40)
@@ -24,7 +24,7 @@ struct ExerciseTests {
             frameCount += Exercise.webSocketFrames(Array(bytes.dropFirst(2)))
             eventCount += Exercise.webSocketDeflate(bytes)
         }
-        // Each run reports at least its end.
+        // Each run reports at least one event, its end.
         #expect(eventCount >= 50 && frameCount > 0)
     }
 
@@ -110,7 +110,7 @@ struct ExerciseTests {
         #expect(partCount > 0 && eventCount > 0 && nameCount > 0)
     }
 
-    /// Returns up to three HTTP messages made of random parts, with a mutated byte in one of three results.
+    /// Returns up to three HTTP messages made of random parts. One byte is changed in about one of three results.
     private func messages(_ random: inout SplitMix64) -> [UInt8] {
         let starts = [
             "GET / HTTP/1.1\r\nHost: h\r\n", "POST /a HTTP/1.1\r\nHost: h\r\n", "HEAD / HTTP/1.0\r\n",
@@ -176,7 +176,7 @@ struct ExerciseTests {
     @Test("Mutated DNS messages, sent to multicast DNS links", arguments: 0..<40)
     func dns(seed: Int) {
         var random = SplitMix64(seed: UInt64(seed))
-        // The answer of one service: name, SRV record, TXT record.
+        // This DNS message announces one service, with its name, its SRV record and its TXT record.
         let answer: [UInt8] =
             [0, 0, 0x84, 0, 0, 0, 0, 3, 0, 0, 0, 0, 2, 95, 116, 4, 95, 116, 99, 112, 5, 108, 111, 99, 97, 108, 0]
             + [0, 12, 0, 1, 0, 0, 17, 148, 0, 4, 1, 66, 0xc0, 12]
@@ -197,7 +197,7 @@ struct ExerciseTests {
             }
             sentCount += Exercise.multicastLink(life)
         }
-        // Each link queries and probes at its start.
+        // Each simulated link sends queries and probes when it starts.
         #expect(sentCount >= 50)
     }
 

@@ -3,7 +3,8 @@ import Testing
 
 @Suite("Arrival pace")
 struct ArrivalPaceTests {
-    /// Returns a pace after reads of `count` datagrams each, `gap` apart.
+    /// Returns an arrival pace after a number of reads. Each read takes `count` datagrams, and the time between two
+    /// reads is `gap`.
     static func pace(afterReads reads: Int, of count: Int, every gap: Duration) -> (ArrivalPace, Duration) {
         var pace = ArrivalPace()
         var now = Duration.seconds(1)

@@ -2,10 +2,10 @@ import CausewayProtocols
 import CausewayWire
 import Testing
 
-/// A peer's input and the expected result, by RFC 6455 §5 to §8.
+/// A test case: a peer's WebSocket frames and the expected result, by RFC 6455 §5 to §8.
 ///
-/// A row contains the frames that a server sends. The test passes them to a client in one piece, byte by byte and in halves. It also masks
-/// them and passes them to a server.
+/// A case contains the frames that a server sends. The test passes them to a client in three ways: in one piece, byte
+/// by byte, and in halves. It also masks the frames and passes them to a server.
 struct ConformanceCase: Sendable, CustomTestStringConvertible {
     struct Frame: Sendable {
         var opcode: UInt8
@@ -52,7 +52,7 @@ private func letters(_ count: Int) -> [UInt8] { (0..<count).map { UInt8(0x61 + $
 enum ConformanceTable {
     static let protocolError = Row.Answer.close(1002)
 
-    /// Lengths at which the encoding of the length changes.
+    /// Message lengths at the limits where the encoding of the length changes.
     static let lengths: [Row] = [
         0, 1, 2, 7, 8, 9, 124, 125, 126, 127, 128, 255, 256, 4096, 65535, 65536, 65537, 131_073,
     ]
@@ -211,7 +211,7 @@ enum ConformanceTable {
         [0xF0, 0x9F, 0x28, 0x80],
     ]
 
-    /// Invalid text: the whole frame is invalid, or a character is incomplete at the end of the message.
+    /// Frames with invalid UTF-8 text. Either the bytes are invalid, or the message ends within a character.
     static let badText: [Row] =
         badSequences.enumerated().map { index, bytes in
             Row(
@@ -329,7 +329,8 @@ struct WebSocketConformanceTests {
                 $0.opcode, $0.payload, fin: $0.fin, rsv: $0.rsv, mask: isServer ? 0x5AF0_0FA7 : nil, length: $0.length)
         }
         var told = row.told
-        // A server ends after both close frames; a client waits for the server to end the stream.
+        // A server ends the stream after both sides have sent a close frame. A client waits until the server ends the
+        // stream.
         if isServer, row.closes, !told.contains(.ended(nil)) {
             told.insert(.ended(nil), at: told.lastIndex { if case .closed = $0 { true } else { false } }! + 1)
         }
@@ -339,7 +340,8 @@ struct WebSocketConformanceTests {
                 $0.maximumMessageSize = row.maximumMessageSize
             }
             feed(bytes, to: &peer, segmentation)
-            // The valid part of invalid text depends on the fragmentation.
+            // If a text is invalid, some of it may have been delivered before the error. How much depends on how the
+            // input is split.
             let actual = told == [.ended(.invalidText)] ? peer.told : peer.everything
             #expect(actual == told, "\(segmentation)")
             #expect(answers(in: peer.sent) == row.answer, "\(segmentation)")
@@ -366,6 +368,6 @@ struct WebSocketConformanceTests {
 }
 
 extension ConformanceCase {
-    /// Whether the peer closes as expected.
+    /// Whether the test case expects a close event.
     fileprivate var closes: Bool { told.contains { if case .closed = $0 { true } else { false } } }
 }

@@ -5,7 +5,7 @@ import Testing
 
 @Suite("WebSocket machine")
 struct WebSocketMachineTests {
-    /// Returns a client and a server before their handshake.
+    /// Returns a client and a server that have not yet done their handshake.
     private func pair(
         subprotocols: [String] = [], fields: [HeaderField] = [],
         _ change: (inout WebSocketMachine.Configuration) -> Void = { _ in }
@@ -25,7 +25,7 @@ struct WebSocketMachineTests {
         return (client, server)
     }
 
-    /// Passes the output of each to the other until nothing moves.
+    /// Passes each side's output to the other side until neither has output.
     private func exchange(_ client: inout WebSocketPeer, _ server: inout WebSocketPeer) {
         client.settle()
         server.settle()
@@ -141,7 +141,7 @@ struct WebSocketMachineTests {
         #expect(client.told == [.ended(.endedEarly)])
     }
 
-    // RFC 6455 §10.3.
+    // Masking of client frames: RFC 6455 §10.3.
     @Test("Messages in both directions; a client's frames are masked with changing keys")
     func messages() {
         var (client, server) = opened()
@@ -204,7 +204,7 @@ struct WebSocketMachineTests {
         #expect(peer.told == (0..<6).map { .pingLost($0) })
     }
 
-    /// Returns the output of a server that received `count` numbered pings while it sent a long frame.
+    /// Returns the output of a server. The server receives `count` numbered pings while it is sending a long frame.
     private func sent(afterPings count: Int, of length: Int) -> [[UInt8]] {
         var peer = WebSocketPeer.upgraded(isServer: true) { $0.repliesToPings = true }
         peer.machine.send(.binary, ByteChain([UInt8](repeating: 5, count: 5000)))

@@ -2,12 +2,12 @@ import CausewayProtocols
 import CausewayTestKit
 import CausewayWire
 
-/// The events of a WebSocket peer as comparable values.
+/// The events that a WebSocket peer reports, as comparable values.
 enum Told: Equatable, Sendable {
     case requested
     case opened
     case message(WebSocketOpcode, [UInt8])
-    /// A part of a message that did not end.
+    /// A part of a message. The rest of this message has not arrived.
     case unfinished(WebSocketOpcode, [UInt8])
     case ping([UInt8])
     case pong([UInt8])
@@ -17,7 +17,7 @@ enum Told: Equatable, Sendable {
     case ended(WebSocketMachine.Failure?)
 }
 
-/// A WebSocket peer with its events and its output.
+/// A simulated WebSocket peer that records its events and its output.
 struct WebSocketPeer {
     var machine: WebSocketMachine
     var told: [Told] = []
@@ -26,7 +26,7 @@ struct WebSocketPeer {
 
     init(_ machine: WebSocketMachine) { self.machine = machine }
 
-    /// Returns a peer after an upgrade by other means.
+    /// Returns a WebSocket peer without an opening handshake, as after an upgrade by other code.
     static func upgraded(
         isServer: Bool, seed: UInt64 = 1, _ change: (inout WebSocketMachine.Configuration) -> Void = { _ in }
     ) -> WebSocketPeer {
@@ -52,14 +52,14 @@ struct WebSocketPeer {
         settle()
     }
 
-    /// Pulls all available events.
+    /// Takes all available events from the machine.
     mutating func settle() {
         while let event = machine.nextEvent() { note(event) }
         while let bytes = machine.nextOutput() { sent += bytes.bytes }
         while let event = machine.nextEvent() { note(event) }
     }
 
-    /// All events, including an unfinished message.
+    /// All events so far. The list also contains a message that is not finished yet.
     var everything: [Told] { told + (open.map { [.unfinished($0.opcode, $0.bytes)] } ?? []) }
 
     private mutating func note(_ event: WebSocketMachine.Event) {
@@ -105,7 +105,7 @@ enum LengthForm: Sendable { case shortest, two, eight }
 /// Returns the payload of a close frame.
 func closing(_ code: UInt16, _ reason: [UInt8] = []) -> [UInt8] { [UInt8(code >> 8), UInt8(code & 255)] + reason }
 
-/// Returns the frames in a byte sequence, unmasked.
+/// Returns the WebSocket frames in a byte sequence, with unmasked payloads.
 func frames(in bytes: [UInt8]) -> [(opcode: WebSocketOpcode, payload: [UInt8], fin: Bool, masked: Bool)] {
     var found: [(WebSocketOpcode, [UInt8], Bool, Bool)] = []
     var reader = ByteReader(bytes.span)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("WebSocket stage")
 struct WebSocketStageTests {
-    /// A codec whose compressed form of 1,000 equal bytes is one byte. Counts the decompressed bytes.
+    /// A codec that decompresses each byte to 1,000 equal bytes. It counts the decompressed bytes.
     private final class ThousandfoldCodec: WebSocketCodec {
         private let state = Mutex((left: 0, total: 0))
 
@@ -33,7 +33,7 @@ struct WebSocketStageTests {
         }
     }
 
-    /// A server after its handshake.
+    /// Returns a WebSocket server stage that skips the handshake.
     private func server(_ codec: (any WebSocketCodec)? = nil) -> WebSocketStage {
         var configuration = WebSocketMachine.Configuration()
         configuration.skipsHandshake = true
@@ -45,7 +45,7 @@ struct WebSocketStageTests {
         return stage
     }
 
-    /// A client's frame whose mask changes nothing.
+    /// Returns a client's frame. Its mask is zero, so the payload stays unchanged.
     private func frame(_ first: UInt8, _ payload: [UInt8]) -> [UInt8] {
         let count = payload.count
         let length = count < 126 ? [UInt8(0x80 | count)] : [0xFE, UInt8(count >> 8), UInt8(count & 0xFF)]
@@ -57,7 +57,7 @@ struct WebSocketStageTests {
             MessageChunk([1], metadata: [WebSocketMetadata(opcode: .ping, pingToken: token)]), at: .zero)
     }
 
-    /// Takes all events and returns the tokens of the pings that they report.
+    /// Takes all events. Returns the tokens of the answered and of the lost pings.
     private func pings(_ stage: inout WebSocketStage) -> (answered: [UInt64], lost: [UInt64]) {
         var (answered, lost): ([UInt64], [UInt64]) = ([], [])
         while let event = stage.nextEvent() {
@@ -124,7 +124,7 @@ struct WebSocketStageTests {
     func hangUpDuringCompression() {
         let codec = ThousandfoldCodec()
         var stage = server(codec)
-        // With the flush mark, 1,004 compressed bytes.
+        // The payload has 1,004 compressed bytes: 1,000 bytes of data, and the end mark of a DEFLATE flush.
         stage.receive(MessageChunk(frame(0xC2, [UInt8](repeating: 0, count: 1_000)), endsMessage: false), at: .zero)
         stage.abort(.endedEarly)
         #expect(codec.decompressedCount <= 256 << 10)

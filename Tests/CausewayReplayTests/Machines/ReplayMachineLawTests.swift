@@ -15,7 +15,7 @@ enum ReplayTrials {
         var ids: [UInt64] = []
         var begun: [UInt64] = []
         var asked: [UInt64] = []
-        /// Milliseconds by which the date was set.
+        /// The number of milliseconds by which the wall clock was set forward or back.
         var dateChange: Int64 = 0
 
         func time(_ uptime: Duration) -> ReplayTime {
@@ -84,7 +84,7 @@ enum ReplayTrials {
         return joined.effects
     }
 
-    /// The program changes an operation.
+    /// Simulates a change that the program makes to an operation. For example, the program cancels, edits or moves it.
     private static func changed(
         _ queue: inout ReplayQueue, _ seen: Seen, _ now: Duration, _ random: inout SplitMix64
     ) -> [ReplayEffect] {

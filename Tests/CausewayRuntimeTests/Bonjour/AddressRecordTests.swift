@@ -41,9 +41,9 @@ struct AddressRecordTests {
         #expect(upheaval([1_000, nil], at: .seconds(300)) == .seconds(300))
         #expect(upheaval([], at: .seconds(300)) == .seconds(300))
         #expect(upheaval([1_000], at: .seconds(100)) == .seconds(100))
-        // The kernel's tick clock is slightly ahead.
+        // The kernel's tick clock can be slightly ahead of the other clock, as in this case.
         #expect(upheaval([30_003], at: .seconds(300)) == .seconds(300))
-        // After 497 days the tick counter wraps around.
+        // The tick counter wraps around after 497 days.
         #expect(
             upheaval([.max - 999], at: .milliseconds(42_949_672_960 + 10_000)) == .milliseconds(42_949_672_960 - 10_000)
         )

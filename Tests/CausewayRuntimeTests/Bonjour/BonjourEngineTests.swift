@@ -26,7 +26,7 @@ struct BonjourEngineTests {
         }
     }
 
-    /// Returns an interface with an index that no interface of the host has, so that no socket is opened on it.
+    /// Returns a fake network interface. No real interface has its index, so the engine opens no socket on it.
     private static func interface(_ index: Int, _ address: String) -> NetworkSnapshot.Interface {
         NetworkSnapshot.Interface(
             interface: NWInterface(name: "test\(index)", index: index, type: .wiredEthernet),
@@ -41,12 +41,13 @@ struct BonjourEngineTests {
         func cancel() {}
     }
 
-    /// A network that never changes, with one interface and a single IPv4 address.
+    /// Returns a fake network for the engine. The network has one interface with a single IPv4 address, and never
+    /// changes.
     ///
     /// - Parameters:
-    ///   - isReadable: Whether the kernel answers.
-    ///   - code: The error with which a socket cannot be opened.
-    ///   - calls: Gets an element for each call that fails.
+    ///   - isReadable: Whether the simulated kernel answers queries about the network.
+    ///   - code: The error with which each attempt to open a socket fails.
+    ///   - calls: Records each failed attempt.
     private static func makeAccess(
         on loop: ManualLoop, isReadable: Bool, _ code: CInt, _ calls: Recorder<CInt>
     ) -> BonjourEngine.NetworkAccess {
@@ -70,7 +71,7 @@ struct BonjourEngineTests {
         var testDescription: String
         var isReadable = true
         var code: CInt = 0
-        /// The number of calls that have failed after two seconds.
+        /// The expected number of failed calls in the first two seconds.
         var callCount: Int
     }
 

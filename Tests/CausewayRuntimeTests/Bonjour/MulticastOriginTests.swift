@@ -15,7 +15,7 @@ struct MulticastOriginTests {
     private static let ipv4 = SocketAddress.ipv4(bits: 0x0a4d_0802, port: 5353)
     private static let ipv6 = SocketAddress.ipv6(high: 0xfe80 << 48, low: 2, port: 5353, scope: 2)
 
-    /// The socket belongs to interface 3.
+    /// In all rows, the receiving socket belongs to interface 3.
     static let rows = [
         Row(testDescription: "IPv4, own interface", peer: ipv4, interface: 3, reader: 3),
         Row(testDescription: "IPv4, only copy, received by another socket", peer: ipv4, interface: 2, reader: 2),

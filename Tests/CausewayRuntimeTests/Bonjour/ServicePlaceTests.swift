@@ -39,7 +39,7 @@ struct ServicePlaceTests {
         let addressed = locations.heard(changes(added: [old, scoped], on: link))
         #expect(found == .ask(printer) && addressed == .keep)
         #expect(locations.place.addresses.map(\.port) == [631, 631])
-        // A repeated announcement does not add an address.
+        // If a host announces the same address again, the address is not added a second time.
         _ = locations.heard(changes(added: [old, new], on: link))
         _ = locations.heard(changes(removed: [old], on: link))
         #expect(
@@ -56,7 +56,7 @@ struct ServicePlaceTests {
         #expect(moved == .ask(spare) && locations.place.addresses.isEmpty && locations.place.port == 632)
         let changed = locations.heard(changes(added: [server(spare, 633)], on: link))
         #expect(changed == .keep && locations.place.port == 633)
-        // The records that were replaced end a second later (RFC 6762 §10.2).
+        // One second after a change, the old records are removed (RFC 6762 §10.2). The new location must stay.
         let ended = locations.heard(changes(removed: [server(printer, 631), server(spare, 632)], on: link))
         #expect(ended == .keep && locations.place.host == spare && locations.place.port == 633)
     }
@@ -74,12 +74,12 @@ struct ServicePlaceTests {
             .ipv6(high: 0xfe80 << 48, low: 1, port: 631, scope: 8),
         ]
         #expect(locations.place.addresses == places)
-        // The first link goes, with all its records.
+        // The first link disappears, with all its records.
         let removed = locations.heard(changes(removed: [shared, scoped], on: link))
         let left = locations.heard(changes(removed: [server(printer, 631)], on: link))
         #expect(removed == .keep && left == .stop)
         #expect(locations.place.host == printer && locations.place.addresses == [places[0], places[2]])
-        // It returns: its addresses are queried again.
+        // The host's SRV record returns, so the host's addresses are queried again.
         let returned = locations.heard(changes(added: [server(printer, 631)], on: link))
         #expect(returned == .ask(printer))
     }

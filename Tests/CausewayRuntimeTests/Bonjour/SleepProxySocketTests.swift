@@ -16,7 +16,7 @@ extension Runtime {
             let replies = Recorder<Int>()
             var opened: SleepProxySocket?
             loop.batch {
-                // The loopback interface has index 1 in every network namespace.
+                // Use interface 1, which is the loopback interface in every network namespace.
                 opened = try? SleepProxySocket(.ipv4, over: 1, loop) { bytes, _ in replies.note(bytes.count) }
                 opened?.send([0], to: address)
             }

@@ -11,7 +11,7 @@ import Testing
 extension Runtime {
     @Suite("Connection driver")
     struct ConnectionDriverTests {
-        /// Calls the test's code with each state.
+        /// Records each connection state, and calls the test's closure with it.
         private final class Observer: ConnectionObserver {
             let states = Recorder<ConnectionDriver.State>()
             private let body: @Sendable (ConnectionDriver.State) -> Void
@@ -31,7 +31,7 @@ extension Runtime {
             func cancel() {}
         }
 
-        /// Counts lookups, and never answers.
+        /// A name resolver that counts lookups and answers none.
         private final class Names: NameResolver {
             private struct Lookup: NameResolving {
                 func cancel() {}
@@ -65,7 +65,7 @@ extension Runtime {
             let observer = Observer()
             let seen = Recorder<ConnectionDriver.State>()
             driver.startOnLoop(observer: observer)
-            // The message has expired, so that collecting content completes it.
+            // The message has expired. So it completes as soon as the driver collects its content.
             let outbound = Outbound(Data("late".utf8), waiter: .channel { _ in seen.note(driver.state) })
             driver.flow.send(.init(outbound, ticket: MessageTicket(), deadline: System.now - .seconds(1)))
             driver.contentCame()
@@ -128,13 +128,13 @@ extension Runtime {
             _ = progress.lifecycle.startedEstablished()
             _ = progress.lifecycle.established()
             let (first, second) = (PathFollower(nil), PathFollower(nil))
-            // One follower at a time.
+            // A follower monitors the connection's path. Only one follower can begin at a time.
             let begun = [progress.beginFollowing(first), progress.beginFollowing(second)]
             #expect(begun == [true, false])
             let left = progress.leavePath()
             let isStoredLate = progress.follow(first, by: watch)
             #expect(left == nil && !isStoredLate)
-            // An earlier follower does not replace a later one.
+            // The path now has a later follower. The subscription of the earlier follower must not be stored any more.
             let begunAgain = progress.beginFollowing(second)
             let stored = [progress.follow(first, by: watch), progress.follow(second, by: watch)]
             #expect(begunAgain && stored == [false, true])

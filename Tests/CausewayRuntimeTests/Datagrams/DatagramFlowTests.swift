@@ -5,7 +5,7 @@ import CausewayTypes
 import FoundationEssentials
 import Testing
 
-/// A flow whose datagrams are read by a shared socket.
+/// Tests a flow whose datagrams are read by a shared socket.
 extension Runtime {
     @Suite("Flow: receiving datagrams")
     struct DatagramFlowTests {
@@ -159,7 +159,7 @@ extension Runtime {
             #expect(stage.log.all == ["next '64' complete"])
         }
 
-        /// Receives one message after the other.
+        /// Receives one message after another, and notes their text.
         static func chain(_ flow: Flow, _ name: String, _ log: Log) {
             flow.receiveMessage { [weak flow] content in
                 guard let data = content.data else { return }

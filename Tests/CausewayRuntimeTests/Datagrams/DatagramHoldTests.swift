@@ -6,14 +6,16 @@ import FoundationEssentials
 import Testing
 
 extension Runtime {
-    /// A shared socket whose program falls behind, on a loop that the test drives.
+    /// Tests with a shared socket and a program that reads too slowly. The tests control the event loop.
     @Suite("Shared datagram socket: hold and resume")
     struct DatagramHoldTests {
         final class Peers: Sendable {
             let flows = LockedValue<[Flow]>([])
         }
 
-        /// A bound socket, flows of its peers that a queue reads, and the socket of the first peer.
+        /// A bound socket with flows for several peers.
+        ///
+        /// It also has the first peer's socket, and a queue that reads from the flows.
         final class Place: Sendable {
             static let registration = Registration(token: 1)
             let loop = ManualLoop()
@@ -41,20 +43,22 @@ extension Runtime {
                 return socket
             }
 
-            /// Sends a datagram of numbered bytes from the first peer, and reports it.
+            /// Sends a datagram from the first peer, and reports its arrival. Each byte of the datagram is its number.
             func send(_ number: Int, _ byteCount: Int) { send(number, byteCount, from: sender) }
 
-            /// Sends a datagram of numbered bytes, and reports it.
+            /// Sends a datagram from a peer, and reports to the loop that it has arrived. All its bytes have the value
+            /// `number`.
             func send(_ number: Int, _ byteCount: Int, from peer: borrowing Descriptor) {
                 let bytes = [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: byteCount)
                 let result = bytes.withUnsafeBytes { Socket.send(peer.rawValue, $0) }
                 #expect(result == .moved(byteCount))
-                // Without answers, the reader would pause to collect datagrams.
+                // Simulate that this host sends answers. If it sent none, the reader would pause in order to collect
+                // datagrams.
                 socket.noteSending()
                 loop.report(.readable, of: Self.registration)
             }
 
-            /// Starts the flow of a peer.
+            /// Starts a peer's flow.
             func begin(_ position: Int = 0) throws -> Flow {
                 let flow = try #require(peers.flows.withLock { $0.dropFirst(position).first })
                 let delivery = SharedDelivery.on(queue).delivery
@@ -65,7 +69,7 @@ extension Runtime {
                 return flow
             }
 
-            /// Sends the first datagram of the first peer, and starts its flow.
+            /// Sends the first peer's first datagram, and starts this peer's flow.
             func beginFirst(byteCount: Int = 1) throws -> Flow {
                 send(255, byteCount)
                 return try begin()
@@ -73,7 +77,8 @@ extension Runtime {
 
             var isReading: Bool { loop.watch(Self.registration)?.interest.contains(.readable) == true }
 
-            /// Fills the inbox of the first peer's flow up to the hold. Returns the number of datagrams.
+            /// Sends datagrams to the first peer's flow until its inbox is full and reading pauses. Returns the number
+            /// of datagrams.
             func fill() -> Int {
                 var count = 0
                 while isReading, count < 1_000 {
@@ -91,7 +96,8 @@ extension Runtime {
             }
         }
 
-        /// The datagrams of 60,000 bytes that fit below the mark, and one that exceeds it.
+        /// The number of waiting datagrams at which reading stops, if each has 60,000 bytes. This is one more than fits
+        /// below the limit.
         static let heldCount = DatagramInbox.Mark.far.byteCount / 60_000 + 1
 
         @Test("Reading stops above the mark and resumes when the program has taken its datagrams: none is lost")
@@ -100,7 +106,7 @@ extension Runtime {
             let flow = try place.beginFirst()
             let count = place.fill()
             #expect(count == Self.heldCount && !place.isReading)
-            // This datagram stays in the kernel during the hold.
+            // This datagram stays in the kernel while reading is stopped.
             place.send(count, 60_000)
             let counts = Log()
             flow.receiveBatch { batch, _ in counts.note("\(batch?.count ?? -1)") }
@@ -113,7 +119,7 @@ extension Runtime {
             place.socket.stop()
         }
 
-        /// Receives one datagram after the other, and notes the first byte of each.
+        /// Receives one datagram after another, and notes the first byte of each.
         static func receive(_ left: Int, from flow: Flow, _ numbers: Log) {
             guard left > 0 else { return }
             flow.receiveMessage { content in

@@ -9,7 +9,7 @@ extension Runtime {
     struct DatagramInboxTests {
         typealias Train = DatagramBatch.Train
 
-        /// Returns a train of datagrams whose bytes are numbered.
+        /// Returns several datagrams in one block. Each datagram's bytes have the datagram's number as their value.
         static func train(_ count: Int, of segment: Int, last: Int? = nil, first: UInt8 = 0, trafficClass: UInt8? = nil)
             -> Train
         {
@@ -116,7 +116,7 @@ extension Runtime {
             #expect(releases == [true, false], "at most half is left, and a hold ends once")
         }
 
-        /// Whether the inbox is above a mark, begins a hold, and ends one.
+        /// Returns three results: whether the inbox is above a mark, whether a hold begins, and whether a hold ends.
         static func holds(_ inbox: inout DatagramInbox, _ mark: DatagramInbox.Mark) -> [Bool] {
             [inbox.isAbove(mark), inbox.hold(above: mark), inbox.releaseHold()]
         }

@@ -27,7 +27,8 @@ extension Runtime {
             #expect(first.reports.withLock { $0 } == 1)
             let isAskedFor = loop.watch(registration)?.interest.contains(.writable) == true
             #expect(second.reports.withLock { $0 } == 1 || isAskedFor)
-            // No sender is waiting. If the interest stayed set, each sent datagram would still be reported.
+            // No sender waits any more. So the loop must stop reporting that the socket is writable. Otherwise, it
+            // would report each sent datagram.
             loop.report(.writable, of: registration)
             #expect(loop.watch(registration)?.interest == .readable)
             #expect(second.reports.withLock { $0 } == 1)
@@ -69,7 +70,8 @@ extension Runtime {
             socket.stop()
         }
 
-        /// Returns a train that shares one block, with a datagram of each size. All datagrams but the last have an equal size.
+        /// Returns a train, which is a block with several datagrams. `sizes` contains the size of each datagram. All
+        /// sizes must be equal, except that of the last datagram.
         private static func train(_ sizes: [Int]) throws -> DatagramBatch.Train {
             let receiver = try Socket.open(.ipv4, .datagram)
             try Socket.bind(receiver.rawValue, to: .ipv4(bits: 0x7f00_0001, port: 0))

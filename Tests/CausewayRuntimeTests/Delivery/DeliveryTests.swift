@@ -78,7 +78,7 @@ extension Runtime {
                     let mustDispatch = delivery.add(.call { log.note("3") })
                     log.note("dispatch \(mustDispatch)")
                 })
-            // If the block has ended already, this item starts another block.
+            // If the first block has already ended, this item needs another block.
             if delivery.add(.call { log.note("2") }) { delivery.dispatch() }
             queue.sync {}
             #expect(log.all.filter { $0 != "2" } == ["1 true", "dispatch false", "3"])
@@ -113,7 +113,7 @@ extension Runtime {
             let events = Recorder<String>()
             let gate = DispatchSemaphore(value: 0)
             let loop = LoopUnderTest.epoll.loop
-            // Both deliveries are dispatched after one batch. One block for both would deadlock.
+            // The first call waits for the second call. If both ran in one block, they would deadlock.
             await loop.run {
                 if delivery.add(.call { events.note(gate.wait(timeout: .now() + 30) == .success ? "passed" : "stuck") })
                 {

@@ -7,7 +7,8 @@ import Testing
 extension Runtime {
     @Suite("Deferred wake-ups of a loop")
     struct DeferredWakeupsTests {
-        /// Numbers of tasks: one, the minimum for which a pool thread resumes the tasks, and more than this thread resumes at a time.
+        /// The test runs with 1, 4 and 100 tasks. With 4 or more tasks, a thread from a pool resumes them. 100 tasks
+        /// are more than this thread resumes at a time.
         @Test(
             "Each task that waits on another thread gets its own content", arguments: LoopUnderTest.allCases,
             [1, 4, 100])
@@ -83,7 +84,7 @@ extension Runtime {
     }
 }
 
-/// Suspended tasks. The last one makes the loop resume all of them in one turn.
+/// A set of suspended tasks. When the last task suspends, the loop resumes all of them in one turn.
 private final class WaitingTasks: Sendable {
     let loop: any EventLoop
     private let count: Int
@@ -113,7 +114,7 @@ private final class WaitingTasks: Sendable {
     }
 }
 
-/// A chain of tasks: each task makes the loop resume the next one.
+/// A chain of suspended tasks. When a task resumes, it makes the loop resume the next task.
 private final class WaitingChain: Sendable {
     let length: Int
     private let loop: any EventLoop

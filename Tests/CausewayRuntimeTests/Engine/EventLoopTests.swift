@@ -3,7 +3,7 @@ import CausewaySystem
 import Dispatch
 import Testing
 
-/// The common behaviour of both event loops.
+/// Tests the behaviour that both event loops have in common.
 extension Runtime {
     @Suite("Event loop")
     struct EventLoopTests {
@@ -218,13 +218,13 @@ extension Runtime {
             let fired = Recorder<Int>()
             let victims = LockedValue<[TimerID]>([])
             await loop.run {
-                // Both timers are due in one turn, and the first cancels the second.
+                // Both timers expire in the same turn of the loop. The first timer cancels the second one.
                 _ = loop.schedule(after: .milliseconds(1)) {
                     for victim in victims.withLock({ $0 }) { loop.cancel(victim) }
                     fired.note(1)
                 }
                 victims.withLock { $0.append(loop.schedule(after: .milliseconds(2)) { fired.note(2) }) }
-                // Block the loop until both timers are due.
+                // Keep the loop's thread busy until both timers are due.
                 let due = System.now + .milliseconds(2)
                 while System.now < due { sched_yield() }
             }

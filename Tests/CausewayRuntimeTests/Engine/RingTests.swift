@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Ring")
 struct RingTests {
-    /// Counts its live instances.
+    /// A test element whose instances are counted.
     final class Token {
         let number: Int
         let living: Counter
@@ -30,7 +30,7 @@ struct RingTests {
         do {
             let ring = Ring<Token>()
             for number in 0..<3_000 {
-                // Appends and removals occur in bursts, so that the ring grows, wraps around and shrinks.
+                // Append and remove elements in bursts, so that the ring grows, wraps around and shrinks.
                 #expect(ring.first?.number == model.first)
                 if random.chance(oneIn: number / 500 % 2 == 0 ? 4 : 2) {
                     #expect(ring.popFirst()?.number == (model.isEmpty ? nil : model.removeFirst()))

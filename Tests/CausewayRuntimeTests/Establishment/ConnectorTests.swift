@@ -12,7 +12,7 @@ extension Runtime {
     struct ConnectorTests {
         private typealias Answer = Result<[SocketAddress], NameProblem>
 
-        /// A resolver that answers when the test says so.
+        /// A resolver that answers only when the test triggers the answer.
         private final class Names: NameResolver {
             private struct Lookup: NameResolving {
                 let names: Names
@@ -111,11 +111,11 @@ extension Runtime {
                 _ = race.found(found, at: .zero)
             }
             #expect(race.addresses == [mapped, others[1], others[2]])
-            // The first attempt has started.
+            // The attempt to connect to the first address has started.
             #expect(race.untried == [others[1], others[2]])
         }
 
-        /// A relay of a remote proxy, which names its place.
+        /// A remote proxy's relay that reports its address as a host name.
         private final class NamedRelay: DatagramRelay {
             let facts = EstablishmentFacts()
             func begin(_ opened: @escaping RelayOpened) {
@@ -126,7 +126,7 @@ extension Runtime {
             func cancel() {}
         }
 
-        /// Finds every name at this host.
+        /// A resolver that finds every name on this host.
         private struct OwnNames: NameResolver {
             private struct Nothing: NameResolving {
                 func cancel() {}

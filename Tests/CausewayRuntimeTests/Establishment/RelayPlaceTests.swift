@@ -6,14 +6,14 @@ import Testing
 @testable import CausewayRuntime
 
 extension Runtime {
-    /// The relay address in a SOCKS 5 reply (RFC 1928 §6), and the address that the client uses.
+    /// Tests the relay address in a SOCKS 5 reply (RFC 1928 §6), and the address that the client derives from it.
     @Suite("Addresses of relays")
     struct RelayPlaceTests {
         struct Row: Sendable, CustomTestStringConvertible {
             var testDescription: String
             var bound: TunnelDestination
             var proxy = SocketAddress.ipv4(bits: 0xC000_0201, port: 1_080)
-            /// The address that the client uses; `nil` if the reply is rejected.
+            /// The address to which the client sends datagrams; `nil` if the client must reject the proxy's reply.
             var place: SocketAddress?
         }
 

@@ -5,7 +5,7 @@ import CausewayTestKit
 import FoundationEssentials
 import Testing
 
-/// Messages that expire, under virtual time.
+/// Tests of messages that expire. The tests use a virtual clock.
 extension Runtime {
     @Suite("Flow: expiry")
     struct FlowExpiryTests {

@@ -4,11 +4,11 @@ import CausewayTestKit
 import FoundationEssentials
 import Testing
 
-/// Content that arrived before a transport failure is received, followed by the failure.
+/// Tests that content from before a transport failure is still received, followed by the failure.
 extension Runtime {
     @Suite("Flow with a failing transport")
     struct FlowLossTests {
-        /// The way in which the flow detects the failure.
+        /// The way in which the flow detects the transport's failure.
         enum Discovery: CaseIterable, Sendable {
             case report, write, writeBehindAnEnd
         }
@@ -19,7 +19,8 @@ extension Runtime {
                 stage.kernel.failReads(ECONNRESET)
                 stage.edge([.readable, .failed, .hangUp])
             case .write, .writeBehindAnEnd:
-                // The write clears the socket's error, so a later read returns the end of the stream.
+                // The failed write clears the error that is pending on the socket. A later read therefore returns the
+                // end of the stream, not the error.
                 stage.kernel.end()
                 stage.kernel.failNextWrite(discovery == .write ? ECONNRESET : EPIPE)
                 stage.send("s", "x")
@@ -40,7 +41,7 @@ extension Runtime {
             #expect(stage.log.take() == ["t error \(code)"])
             stage.receive("2", 1, 9)
             #expect(stage.log.take() == ["2 'ef'", "failed \(code)"])
-            // The peer's end came before the failure, and is reported before it.
+            // If the peer ended its stream before the failure, the end is reported first.
             if discovery == .writeBehindAnEnd { stage.receive("e", 1, 9) }
             stage.receive("3", 1, 9)
             let end = discovery == .writeBehindAnEnd ? ["e complete final"] : []
@@ -56,7 +57,7 @@ extension Runtime {
             stage.send("t", "yy")
             stage.kernel.largestWrite = written
             stage.kernel.duringWrites { _ in
-                // The peer replies to the content and resets the connection before the write returns.
+                // While the write still runs, the peer replies to the content and resets the connection.
                 stage.kernel.duringWrites(nil)
                 stage.kernel.arrive("answer".utf8)
                 stage.kernel.failReads(ECONNRESET)

@@ -5,7 +5,7 @@ import CausewayTestKit
 import FoundationEssentials
 import Testing
 
-/// Content contexts: priority, antecedents, messages in parts.
+/// Tests content contexts: priority, antecedents, and messages in parts.
 extension Runtime {
     @Suite("Flow: messages")
     struct FlowMessageTests {

@@ -4,11 +4,11 @@ import CausewayTestKit
 import Dispatch
 import Testing
 
-/// Arrival events are suppressed while no receive needs them.
+/// Tests that arrival events are turned off while no receive call needs them.
 extension Runtime {
     @Suite("Arrival events during reading")
     struct FlowMutingTests {
-        /// A flow on a socket, and a queue that is blocked until ``run()``.
+        /// A flow on a socket, with a queue that stays blocked until ``run()``.
         private final class Scene: Sendable {
             let loop = ManualLoop()
             let pair = SocketPair()
@@ -36,7 +36,7 @@ extension Runtime {
 
             func report(_ readiness: Readiness = [.readable, .writable]) { loop.report(readiness, of: registration) }
 
-            /// Runs the queued work.
+            /// Runs the work in the queue.
             func run() {
                 queue.resume()
                 queue.sync {}

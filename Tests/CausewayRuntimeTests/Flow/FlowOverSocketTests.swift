@@ -6,7 +6,7 @@ import Dispatch
 import FoundationEssentials
 import Testing
 
-/// Flows over real sockets on both event loops.
+/// Tests flows over real sockets, with both kinds of event loop.
 extension Runtime {
     @Suite("Flow over sockets")
     struct FlowOverSocketTests {
@@ -123,7 +123,7 @@ extension Runtime {
             async let content = ends.near.receive(minimum: 10, maximum: 10)
             #expect(await ends.far.send(Data("abc".utf8)) == nil)
             #expect(ends.far.close(abortively: true, owner: Owner(ends.events)))
-            // A local socket has no reset: the end follows the sent content.
+            // A local (Unix-domain) socket has no reset. So the reader gets the sent content and then the end.
             #expect(await content == .success(Data("abc".utf8)))
             #expect(await ends.near.receive(minimum: 10, maximum: 10) == .success(nil))
             #expect(ends.near.close(abortively: false, owner: Owner(ends.events)))
@@ -134,7 +134,7 @@ extension Runtime {
             "Rule 3: an end that the kernel reports together with data is not lost", arguments: LoopUnderTest.allCases)
         func endWithData(_ kind: LoopUnderTest) async throws {
             let pair = SocketPair()
-            // The data and the end arrive before the loop polls, so the loop gets one event for both.
+            // Send the data and the end of the stream before the loop polls. The loop then gets one event for both.
             pair.write("abc", to: pair.far)
             pair.closeFar()
             let flow = Flow(loop: kind.loop, kind: .stream)
@@ -178,7 +178,8 @@ extension Runtime {
                 }
                 let all = await answers.wait(for: 200)
                 #expect(Set(all).count == 200 && all.count == 200)
-                // If a side sends to a peer that has closed, its connection fails before that side closes it.
+                // A side may send data to a peer that has already closed the connection. The side's connection then
+                // fails before the side closes it.
                 let expected = ["closed", "failed", "lost"]
                 #expect(ends.events.events.allSatisfy { event in expected.contains { event.hasPrefix($0) } })
             }

@@ -4,11 +4,12 @@ import CausewayTestKit
 import FoundationEssentials
 import Testing
 
-/// Random requests, edges, short reads and writes, ends and cancellations, some of them during a system call.
+/// Tests a flow under random events, such as calls, readiness events, short reads and writes, ends of the stream, and
+/// cancellations. Some events occur during a system call.
 extension Runtime {
     @Suite("Flow under random events")
     struct FlowPropertyTests {
-        /// One run: the stage, and the expected results.
+        /// The state of one random run: the flow under test, and the expected results.
         final class Run: Sendable {
             struct State: Sendable {
                 var random: SplitMix64
@@ -35,7 +36,7 @@ extension Runtime {
                 stage.kernel.room = random.integer(in: 0...100)
                 if random.chance(oneIn: 2) { stage.kernel.largestWrite = random.integer(in: 1...60) }
                 state = LockedValue(State(random: random))
-                // Operations during a system call simulate other threads.
+                // Perform random operations during a system call. They simulate calls from other threads.
                 let meddle: @Sendable (IOResult) -> Void = { [unowned self] _ in
                     let mayMeddle = self.state.withLock { state in
                         guard state.depth < 2, state.random.chance(oneIn: 4) else { return false }
@@ -132,7 +133,8 @@ extension Runtime {
                 edge(.readable)
             }
 
-            /// Adds room for writes. The kernel reports an edge only if a write found too little room.
+            /// Makes more room in the simulated send buffer. If the last write did not fit, reports `writable`. In
+            /// other cases, reports `writable` in one of ten calls, at random.
             private func makeRoom() {
                 let lastWrite = stage.kernel.writes.last
                 let wasBlocked = lastWrite.map { $0.result != .moved($0.offered) } ?? false
@@ -153,7 +155,7 @@ extension Runtime {
 
             // MARK: Invariants
 
-            /// Expects that the flow has done all possible work, without further events.
+            /// Checks that the flow has no work left that it could do without further events.
             func expectNoneForgotten(_ seed: UInt64) {
                 stage.kernel.duringReads(nil)
                 stage.kernel.duringWrites(nil)

@@ -11,7 +11,7 @@ extension Runtime {
             case wants(Int, Int)
             case wantsMessage
             case arrives(String)
-            /// Content and the end of the stream together.
+            /// Content arrives together with the end of the stream.
             case arrivesLast(String)
             case ends
             case fails(CInt)
@@ -55,7 +55,8 @@ extension Runtime {
                 name: "the end with content below the minimum",
                 acts: [.wants(9, 9), .arrivesLast("abc"), .wants(1, 9)],
                 lines: ["1 'abc' complete final", "2 complete final error \(ENODATA)"]),
-            // Content that completes a receive is delivered before the end is known.
+            // The content completes the receive call at once. The end of the stream is detected and delivered
+            // afterwards.
             Row(
                 name: "the end after the content was received",
                 acts: [.wants(1, 9), .arrivesLast("abc"), .wants(1, 9)],
@@ -165,7 +166,8 @@ extension Runtime {
             stage.kernel.duringReads { [unowned stage] _ in
                 stage.kernel.duringReads(nil)
                 stage.kernel.failNextWrite(EPIPE)
-                // These sends are on the connection's queue, because the stage waits for its own sends.
+                // This code runs on the connection's queue. Send from here, because the test stage would wait for its
+                // own sends.
                 for name in ["2", "3"] {
                     let waiter = SendWaiter.callback { [log = stage.log] in log.note(Stage.line(name, $0)) }
                     stage.flow.send(Outbound(Data("abc".utf8), waiter: waiter))
@@ -173,14 +175,15 @@ extension Runtime {
             }
             switch reason {
             case 0: stage.kernel.arrive("x".utf8)
-            // After a failed write, the end of the stream cannot be distinguished from a reset.
+            // The end of the stream, which may also mean a reset after a failed write.
             case -1: stage.kernel.end()
             default: stage.kernel.failReads(reason)
             }
             stage.edge(.readable)
             let told = max(reason, 0) == 0 ? EPIPE : reason
             let first = reason == 0 ? "1 'x' error \(told)" : "1 error \(told)"
-            // If the read succeeds, the flow reads once more, because further content may have arrived.
+            // `reason` is the error of the read, or 0 if the read succeeds. After a successful read, the flow reads
+            // again, because more content may have arrived.
             let sends = ["2 error \(told)", "3 error \(told)"]
             #expect(stage.log.all == (reason > 0 ? [first] + sends : sends + [first]) + ["failed \(told)"])
         }
@@ -238,7 +241,7 @@ extension Runtime {
             stage.receive("1", 1, 9)
             stage.close()
             #expect(stage.log.all == ["1 error \(ECANCELED)", "closed"])
-            // A transport that is attached too late is closed unused.
+            // A transport that is attached after the flow was closed is closed without being used.
             stage.begin()
             #expect(stage.kernel.endings == [.graceful] && stage.kernel.reads.isEmpty)
         }
@@ -284,7 +287,7 @@ extension Runtime {
             #expect(stage.log.all == ["1 error \(ECANCELED)", "closed"])
         }
 
-        /// If every read copied the content received so far, this test would copy half a terabyte.
+        /// A read must not copy all content received so far. Otherwise this test would copy half a terabyte.
         @Test("A long exact receive has linear cost")
         func longExactReceive() {
             let stage = Stage()

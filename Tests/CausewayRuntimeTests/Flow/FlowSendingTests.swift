@@ -29,7 +29,7 @@ extension Runtime {
             stage.flow.send(Outbound(Data(" behind".utf8), waiter: .idempotent))
             #expect(stage.flow.earlyContent(atMost: 100) == Data("early too ".utf8))
             #expect(stage.flow.earlyContent(atMost: 7) == Data("early t".utf8))
-            // The kernel accepted eight bytes of the early content.
+            // The kernel has accepted eight bytes of the early content before the flow begins.
             stage.flow.attach(.scripted(stage.kernel), owner: stage.owner, sentEarly: 8)
             stage.loop.batch { stage.flow.begin() }
             stage.settle()
@@ -230,7 +230,8 @@ extension Runtime {
             stage.loop.advance(by: .milliseconds(2))
             stage.settle()
             #expect(Self.text(stage.kernel) == "abc" && stage.log.all == ["1 sent"])
-            // Make the task end even if the test fails.
+            // Report that the socket is writable, so that the waiting task ends. Otherwise it would wait forever if the
+            // test fails.
             stage.edge(.writable)
             withExtendedLifetime(task) {}
         }

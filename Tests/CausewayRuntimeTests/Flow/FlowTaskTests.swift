@@ -4,7 +4,7 @@ import CausewayTestKit
 import FoundationEssentials
 import Testing
 
-/// Requests from suspended tasks, on the loop's executor.
+/// Tests of send and receive requests for which a task is suspended. The tasks run on the loop's executor.
 extension Runtime {
     @Suite("Flow: tasks")
     struct FlowTaskTests {
@@ -45,7 +45,7 @@ extension Runtime {
             big.cancel()
             stage.settle()
             #expect(stage.log.all == ["big error \(ECANCELED)", "small 'abc'"])
-            // Make the task end with the test, even if the test fails.
+            // If the test fails, the task still waits. Close the flow to end it.
             stage.close()
             await small.value
         }
@@ -93,7 +93,8 @@ extension Runtime {
             stage.loop.batch {
                 stage.kernel.arrive("abc".utf8)
                 stage.flow.ready(for: .readable)
-                // The result was already sent to the task.
+                // Cancel the task when its result is already on the way to it. The cancellation must not change this
+                // result.
                 task.cancel()
             }
             stage.settle()

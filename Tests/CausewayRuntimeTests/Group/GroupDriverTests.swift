@@ -12,7 +12,8 @@ import Testing
 extension Runtime {
     @Suite("Group driver")
     struct GroupDriverTests {
-        /// Records the states and the first byte of each datagram, and runs the test's code.
+        /// An observer that records the group's states and the first byte of each datagram. It also runs the test's
+        /// closure.
         private final class Observer: GroupObserver {
             let states = Recorder<GroupDriver.State>()
             let received = Recorder<UInt8>()
@@ -47,7 +48,7 @@ extension Runtime {
             let observer = Observer { datagram in
                 guard Int(datagram.data.first ?? 0) == budget - 1 else { return }
                 let extracted = driver.extract(from: datagram)
-                // The socket passes the next datagram to the connection directly.
+                // Pass a datagram directly to the new connection. The socket does the same from now on.
                 extracted?.flow.arrived([Self.train(200)])
                 connection.withLock { $0 = extracted }
             }
@@ -139,7 +140,7 @@ extension Runtime {
             socket.stop()
         }
 
-        /// A group that is restricted to loopback.
+        /// Returns the plan for a group that is restricted to the loopback interface.
         private static func makeRestrictedPlan() -> GroupPlan {
             var settings = SocketSettings(transport: .udp)
             settings.requiredInterfaceType = .loopback
@@ -207,7 +208,7 @@ extension Runtime {
             }
             driver.send(SendQueue.Entry(message))
             await results.wait(for: 1)
-            // The kernel still has its route.
+            // The kernel still has its own route, but remove the routes from the network state.
             state.withLock { state in state.routes = [] }
             await Engine.networkLoop.run { driver.networkChanged() }
             driver.send(SendQueue.Entry(message))

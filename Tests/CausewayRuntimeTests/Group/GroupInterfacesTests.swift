@@ -22,7 +22,7 @@ struct GroupInterfacesTests {
     private static let snapshot = NetworkSnapshot(
         interfaces: all.map { NetworkSnapshot.Interface(interface: $0, link: link($0)) })
 
-    /// A host with a constrained, a metered and a cellular network.
+    /// Returns a network model in which one interface is constrained, one is metered and one is cellular.
     private static func model(_ interfaces: [NWInterface] = all) -> NetworkModel {
         var facts = InterfaceFacts()
         facts["wlan0"] = InterfaceFacts.Entry(isMetered: true)

@@ -16,7 +16,8 @@ extension Runtime {
 
         private static let interface = NWInterface(name: "test0", index: 7, type: .wiredEthernet)
 
-        /// A driver whose ARP frames go to a socket pair, and whose network the test controls.
+        /// A link-local address driver for tests. It sends its ARP frames to a socket pair, and the test controls its
+        /// network state.
         private final class Stage: Sendable {
             let loop = ManualLoop()
             let network = ManualLoop()
@@ -59,7 +60,7 @@ extension Runtime {
             let driver = stage.makeDriver()
             driver.start()
             stage.loop.runUntilIdle()
-            // The network changes again before the first reading is done.
+            // The network changes again while the driver still reads the network's state for the first time.
             stage.changeNetwork()
             #expect(stage.snapshots.withLock { $0.count } == 2, "the network is read on its own loop only")
             stage.network.runUntilIdle()
@@ -100,13 +101,14 @@ extension Runtime {
             let driver = stage.makeDriver()
             driver.start()
             stage.loop.runUntilIdle()
-            // Each read takes 128 bytes from the socket pair.
+            // Each read takes one frame of 128 bytes from the socket pair.
             let frameCount = LinkLocalDriver.budget * 2 + 2
             stage.sockets.write(String(repeating: " ", count: 128 * frameCount), to: stage.sockets.far)
             let before = stage.loop.turnCount
             for _ in 0..<2 { stage.loop.report(.readable, of: Registration(token: 1)) }
             stage.loop.runUntilIdle()
-            // One turn reads as many frames as the first report, another one reads the rest.
+            // One readiness report permits a limited number of frames. The first turn reads this number, and the second
+            // turn reads the rest.
             #expect(stage.loop.turnCount - before == 2)
             driver.stop()
             stage.loop.runUntilIdle()

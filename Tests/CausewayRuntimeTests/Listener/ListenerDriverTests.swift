@@ -14,7 +14,7 @@ extension Runtime {
             var admission = ListenerDriver.Admission()
             let acceptsFirst = admission.acceptsNext()
             admission.handedOver()
-            // Without a limit, nothing is counted.
+            // Without a limit, the listener does not count connections.
             #expect(acceptsFirst && admission.allowance == .max)
             let isDueBelowLimit = admission.allow(1)
             let acceptsBelowLimit = admission.acceptsNext()
@@ -46,7 +46,7 @@ extension Runtime {
             #expect(acceptsBefore && !acceptsAfter && admission.allowance == 0)
         }
 
-        /// Notes the listener's states and its peers.
+        /// Records the states that the listener reports, and the addresses of its peers.
         private final class Observer: ListenerObserver {
             let states = Recorder<ListenerDriver.State>()
             let peers = Recorder<SocketAddress?>()
@@ -103,7 +103,7 @@ extension Runtime {
                 await observer.peers.wait(for: paths.count - index)
                 client.close()
             }
-            // The clients have no path of their own.
+            // Client sockets have no path. So each accepted connection has the path of the listening socket.
             let expected: [SocketAddress?] = paths.reversed().map { .unix(path: $0) }
             #expect(observer.peers.events == expected)
             driver.cancel(observer: observer)
@@ -126,7 +126,7 @@ extension Runtime {
             let observer = Observer()
             driver.start(on: nil, observer: observer)
             await observer.states.wait(for: 1)
-            // 203.0.113.77 is in a network for documentation.
+            // The address 203.0.113.77 belongs to a network reserved for documentation, so it is not local.
             let local = SocketAddress.ipv4(bits: 0x7F00_0001, port: 7)
             for peer in [SocketAddress.ipv4(bits: 0xCB00_714D, port: 7), local] {
                 let pair = SocketPair()

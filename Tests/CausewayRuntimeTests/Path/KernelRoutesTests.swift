@@ -8,7 +8,7 @@ import Testing
 @testable import CausewayRuntime
 
 extension Runtime {
-    /// Random histories of a namespace's network: the model and the kernel must route every packet equally.
+    /// Changes a namespace's network at random. For each packet, the model must choose the same route as the kernel.
     ///
     /// `CAUSEWAY_MODEL_STEPS` sets the number of packets.
     @Suite(
@@ -38,7 +38,7 @@ extension Runtime {
                     return (history, differences)
                 }
                 history = next
-                // Record only the end of the history: the whole history would hide the relevant part.
+                // Report only the latest commands, because the complete history would hide the relevant part.
                 guard differences.isEmpty else {
                     Issue.record("seed \(seed): \(differences.prefix(3))\nafter \(commands.suffix(60))")
                     return
@@ -46,7 +46,8 @@ extension Runtime {
             }
         }
 
-        /// Runs on a thread of the namespace.
+        /// Returns differences between the model's routes and the kernel's routes. Runs on a thread in the test's
+        /// network namespace.
         private static func differences(_ history: inout RandomNetwork) throws -> [String] {
             var socket = try NetlinkSocket()
             guard let model = NetworkModel.current(after: nil) else { throw POSIXError(.EIO) }
@@ -54,8 +55,8 @@ extension Runtime {
             for _ in 0..<packetsPerState {
                 let packet = history.packet(in: model)
                 guard difference(model, packet, &socket) != nil else { continue }
-                // Compare again: duplicate address detection may have completed meanwhile, or the kernel may have detected that a link is
-                // down.
+                // Compare again with a newer network model. Duplicate address detection may have completed in the
+                // meantime, or the kernel may have detected that a link is down.
                 guard let later = NetworkModel.current(after: nil) else { throw POSIXError(.EIO) }
                 if let difference = difference(later, packet, &socket) { found.append(difference) }
             }
@@ -67,7 +68,8 @@ extension Runtime {
         ) -> String? {
             let mine = describe(model, packet)
             let kernels = describe(&socket, packet)
-            // On an interface without a route, the kernel assumes that an IPv4 destination is on the link.
+            // If an interface has no matching route, the kernel assumes that an IPv4 destination is directly on the
+            // link. The model does not make this guess.
             let isGuess = packet.interfaceIndex != nil && packet.destination.family == .ipv4 && mine == "none"
             return mine == kernels || isGuess ? nil : "\(packet): \(mine), the kernel: \(kernels)"
         }

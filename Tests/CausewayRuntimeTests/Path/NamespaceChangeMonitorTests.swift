@@ -25,13 +25,14 @@ extension Runtime {
             #expect(try await namespace.enter { try Self.listeningSockets() } == 1)
             subscription.cancel()
             #expect(!monitor.isFollowing)
-            // The descriptor is closed after the source's queue has released it. The test's time limit ends this loop.
+            // The Dispatch source closes the descriptor later, on its queue. Wait until this has happened. If it never
+            // happens, the test's time limit ends the loop.
             while try await namespace.enter({ try Self.listeningSockets() }) != 0 { await Task.yield() }
         }
 
         /// Returns the number of routing sockets in the calling thread's namespace that receive changes.
         private static func listeningSockets() throws -> Int {
-            // Columns: address, protocol, port id, groups in hexadecimal, and more.
+            // Each line has these columns: the address, the protocol, the port ID, the groups in hexadecimal, and more.
             try String(contentsOfFile: "/proc/thread-self/net/netlink", encoding: .utf8).split(separator: "\n").count {
                 let columns = $0.split(separator: " ")
                 return columns.count > 3 && columns[1] == "0" && UInt32(columns[3], radix: 16) ?? 0 != 0
@@ -92,7 +93,7 @@ final class ScratchNamespace: Sendable {
     }
 
     private static func join(_ path: String) throws {
-        // The C library's module does not include this Linux call.
+        // Swift's Glibc module does not include `setns`, so look it up at run time.
         typealias SetNamespace = @convention(c) (CInt, CInt) -> CInt
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
         defer { close(descriptor) }

@@ -41,7 +41,7 @@ extension Runtime {
                 state.withLock { $0.report }?(report)
             }
 
-            /// Fires all current timers, and returns their delays.
+            /// Fires all pending timers, and returns their delays.
             @discardableResult
             func fireTimers() -> [Duration] {
                 let timers = state.withLock { state in

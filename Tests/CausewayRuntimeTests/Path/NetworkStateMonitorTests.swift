@@ -8,7 +8,7 @@ import Testing
 extension Runtime {
     @Suite("Network state monitor")
     struct NetworkStateMonitorTests {
-        /// A simulated network, with the kernel's notifications.
+        /// A simulated network that also sends the kernel's notifications.
         private final class World: Sendable {
             struct State {
                 var routes = 0
@@ -16,7 +16,7 @@ extension Runtime {
                 var isSilent = false
                 var report: (@Sendable (NetworkChangeMonitor.Report) -> Void)?
                 var watches = 0
-                /// Whether there are network management programs.
+                /// Whether a network management program is running.
                 var hasManagers = false
                 var word: (@Sendable (InterfaceFacts?) -> Void)?
                 var listeners = 0
@@ -45,7 +45,7 @@ extension Runtime {
                             }
                             return Watch(world: self)
                         },
-                        // Other tests check the delay.
+                        // Do not wait for the delay here. Other tests check it, so call the closure at once.
                         after: { _, body in body() }))
                 return NetworkStateMonitor(
                     changes: changes, managers: { word in self.listen(word) },
@@ -150,7 +150,7 @@ extension Runtime {
             #expect(await heard.next() == 0)
             world.state.withLock { $0.isSilent = true }
             world.change(to: 4)
-            // This block runs between two queries, so the failed query has ended.
+            // Wait until this block has run. It runs between two queries, so the failed query has then ended.
             await withCheckedContinuation { continuation in monitor.perform { continuation.resume() } }
             #expect(monitor.followed?.state.routes.isEmpty == true)
             world.state.withLock { $0.isSilent = false }
@@ -159,7 +159,8 @@ extension Runtime {
             subscription.cancel()
         }
 
-        /// Returns facts about an interface; `nil` means that no program reported whether the interface is metered.
+        /// Returns test properties of an interface. `nil` means that no program reported whether the interface is
+        /// metered.
         private static func facts(_ isMetered: Bool?) -> InterfaceFacts {
             var facts = InterfaceFacts()
             facts["eth0"].isMetered = isMetered
@@ -182,7 +183,7 @@ extension Runtime {
             await Self.settle(monitor)
             let word = try #require(world.state.withLock { $0.word })
             let before = world.looks
-            // Reports arrive one after the other, some of them equal.
+            // Two different reports arrive, and each arrives twice.
             monitor.perform { for isMetered in [false, false, true, true] { word(Self.facts(isMetered)) } }
             #expect(await heard.next() == .some(true))
             monitor.perform { word(Self.facts(true)) }
@@ -190,7 +191,7 @@ extension Runtime {
             #expect(await heard.next() == .some(nil))
             #expect(world.looks == before + 2)
             subscription.cancel()
-            // The monitor did not search for the programs again.
+            // The monitor has searched for the programs only once.
             #expect(world.state.withLock { $0.searches } == 1)
         }
 
@@ -216,7 +217,7 @@ extension Runtime {
             let word = try #require(world.state.withLock { $0.word })
             subscription.cancel()
             #expect(world.state.withLock { $0.listeners } == 0)
-            // This report is too late and has no effect.
+            // This report arrives after the subscription was cancelled, so it must change nothing.
             monitor.perform { word(Self.facts(true)) }
             let second = monitor.subscribe { feed.yield($0) }
             #expect(await heard.next()?.facts == InterfaceFacts())

@@ -32,7 +32,8 @@ extension Runtime {
             }
             for _ in 0..<2 { loop.report(.readable, of: Registration(token: 1)) }
             loop.runUntilIdle()
-            // One turn reads as many datagrams as the first report, another one reads the rest.
+            // In the first turn, the client reads as many datagrams as the first report announced. In the second turn,
+            // it reads the rest.
             #expect(loop.turnCount == 2)
             loop.batch { transport.close() }
         }

@@ -11,11 +11,11 @@ import Testing
 extension Runtime {
     @Suite("Resolver settings")
     struct ResolverSettingsTests {
-        /// A resolver on a loop that the test drives, with separate files.
+        /// A resolver for tests, with its own configuration files. It runs on a loop that the test controls.
         private final class Stage: Sendable {
             let loop = ManualLoop()
             let engine: ResolverEngine
-            /// An element for each report of new servers.
+            /// Records one element each time the engine reports new DNS servers.
             let newServers = Recorder<Bool>()
             private let directory: URL
 
@@ -40,9 +40,10 @@ extension Runtime {
                 try Data(text.utf8).write(to: directory.appending(path: name))
             }
 
-            /// Changes a file, and lets the engine read it.
+            /// Changes a file and reports the change, so that the engine reads the file again.
             ///
-            /// - Parameter watch: The number of the watch; each reading begins another one.
+            /// - Parameter watch: The number of the file watch that the engine uses now. After each reading, the engine
+            ///   begins a watch with a new number.
             func change(_ name: String, to text: String, noticedBy watch: UInt64) throws {
                 try write(text, to: name)
                 loop.report(.readable, of: Registration(token: watch))
@@ -50,19 +51,19 @@ extension Runtime {
                 settle()
             }
 
-            /// The servers that the engine queries.
+            /// The DNS servers that the engine now queries.
             var servers: [DNSServer] { engine.settings.latest.servers }
 
             deinit { try? FileManager.default.removeItem(at: directory) }
 
-            /// Lets the file queue and the loop run until nothing is left to do.
+            /// Runs the file queue and the loop until no work is left.
             func settle() {
                 loop.runUntilIdle()
                 engine.settings.queue.sync {}
                 loop.runUntilIdle()
             }
 
-            /// Runs `body` while a reading of the files cannot begin.
+            /// Runs `body` while the resolver files cannot be read.
             func withoutReading(_ body: () -> Void) {
                 engine.settings.queue.suspend()
                 body()

@@ -1,7 +1,8 @@
 import CausewayProtocols
 import CausewayTypes
 
-/// A test protocol: both sides greet with `H`, a message is a line, a line `B` closes, and `X` is an error.
+/// A line protocol for tests. Each side first sends the greeting `H`. Each later line is a message, except two lines:
+/// `B` closes the protocol, and `X` causes an error.
 struct LineStage: ProtocolStage {
     struct Mark: StageMetadata, Equatable {
         var length: Int
@@ -47,7 +48,7 @@ struct LineStage: ProtocolStage {
         guard !messages.isEmpty else {
             guard hasInboundEnded, !hasDeliveredEnd else { return nil }
             hasDeliveredEnd = true
-            // The line after the last complete one was truncated.
+            // The input ended within a line. Deliver the incomplete line.
             return MessageChunk(inbound, endsMessage: inbound.isEmpty, isFinal: true)
         }
         let mark = Mark(length: messages[0].count)

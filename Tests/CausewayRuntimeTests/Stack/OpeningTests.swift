@@ -61,7 +61,8 @@ extension Runtime {
             let tickets = Mutex<[Int: UnfinishedOpenings.Ticket]>([:])
             for number in 0..<20 {
                 let ticket = openings.enter { patience in
-                    // Handshakes with odd numbers make progress, and are dropped only after their time limit.
+                    // Handshakes with odd numbers make progress, so they are dropped only when their time limit has
+                    // passed.
                     guard number % 2 == 0 || patience == .zero else { return false }
                     given.withLock { $0.append(number) }
                     let ticket = tickets.withLock { $0.removeValue(forKey: number) }

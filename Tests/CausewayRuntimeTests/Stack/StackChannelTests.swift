@@ -9,7 +9,7 @@ import Testing
 extension Runtime {
     @Suite("Protocols above a flow")
     struct StackChannelTests {
-        /// A channel on a stage. Results are recorded in the stage's log.
+        /// A channel on top of a test stage. The stage's log records all results.
         private final class Rig: Sendable {
             let stage: Stage
             let channel: StackChannel
@@ -56,7 +56,7 @@ extension Runtime {
                 stage.settle()
             }
 
-            /// Queues a message without running a turn.
+            /// Queues a message to send. The channel does not process it yet.
             func queue(_ text: String) {
                 channel.send(
                     StackMessage(
@@ -66,7 +66,8 @@ extension Runtime {
                         }))
             }
 
-            /// Runs `body` before the next turn. Turns run on the queue, beside the test.
+            /// Runs `body` before the channel's next turn. The queue on which turns run is suspended until `body`
+            /// returns.
             func beforeTurn(_ body: () -> Void) {
                 stage.queue.suspend()
                 body()
@@ -74,7 +75,7 @@ extension Runtime {
                 stage.settle()
             }
 
-            /// Queues a receive without running a turn.
+            /// Queues a receive call. The channel does none of its work yet.
             func receiveLater(_ name: String) {
                 channel.receive(minimum: 1, maximum: 9) { [log = stage.log] in log.note(Self.line(name, $0)) }
             }
@@ -264,7 +265,7 @@ extension Runtime {
         func closeAfterSends(room: Int) {
             let rig = Rig(room: room)
             _ = rig.stage.log.take()
-            // Nothing of this has begun to leave when the channel closes.
+            // The channel closes before it has begun to send any of this content.
             rig.beforeTurn {
                 for text in ["one", String(repeating: "x", count: 100), "two"] { rig.queue(text) }
                 rig.receiveLater("1")
@@ -304,7 +305,7 @@ extension Runtime {
             rig.close()
             rig.stage.kernel.failNextWrite(ECONNRESET)
             rig.stage.addRoom(9)
-            // The flow reports its failure to the owner, the channel only its end.
+            // The flow reports the failure to its owner. The channel does not report the failure, only its own end.
             #expect(rig.stage.log.all == ["send abc error \(ECANCELED)", "closed", "failed \(ECONNRESET)"])
         }
 

@@ -6,7 +6,7 @@ import Testing
 extension Runtime {
     @Suite("Turns of the protocols above a flow")
     struct TurnTests {
-        /// Returns a channel that is ready.
+        /// Returns an open channel with a test protocol.
         private static func openChannel(on stage: Stage) -> StackChannel {
             let channel = StackChannel(over: stage.flow, isDatagram: false)
             channel.begin([StackLayer(LineStage())], within: .seconds(75)) { [weak channel] outcome in
@@ -65,8 +65,8 @@ extension Runtime {
             stage.arrive(String(repeating: "x\n", count: 1_000))
             let lines = log.all
             #expect(lines.count == 1_100)
-            // Neither direction waits for the end of the other one. How far the sends get is not fixed, because the queue runs beside
-            // the loop.
+            // The results of sends and receives must be mixed, because neither direction waits until the other has
+            // ended. The exact number of sends is not fixed, because the queue runs in parallel with the loop.
             for part in 0..<3 {
                 let share = Set(lines[(part * 200)..<((part + 1) * 200)])
                 #expect(share == ["sent", "received"], "results \(part * 200) and later")

@@ -11,7 +11,7 @@ extension Runtime {
     /// Receiving a peer's frames in any order, with any fragmentation and any kind of receive.
     @Suite("WebSocket above a flow")
     struct WebSocketChannelTests {
-        /// A server whose client was upgraded by other means.
+        /// A WebSocket server that uses a flow as its transport. The test skips the opening handshake.
         private final class Rig: Sendable {
             let stage = Stage()
             let channel: StackChannel
@@ -207,7 +207,7 @@ extension Runtime {
         @Test("Closing waits for the peer, also when an earlier attempt has failed")
         func silentPeerOfSecondAttempt() {
             let rig = Rig()
-            // A client's frame without a mask.
+            // This is a client's frame without a mask, which is a protocol violation.
             rig.arrive([0x82, 0])
             #expect(rig.stage.log.take().first?.hasPrefix("failed") == true)
             rig.channel.detach()

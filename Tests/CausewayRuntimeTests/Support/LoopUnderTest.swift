@@ -2,7 +2,8 @@ import CausewayRuntime
 import CausewaySystem
 import Testing
 
-/// Both event loops, one of each for all tests, because a loop's thread lives as long as the process.
+/// The two kinds of event loop under test. All tests share one loop of each kind, because a loop's thread lives as long
+/// as the process.
 enum LoopUnderTest: String, CaseIterable, Sendable, CustomTestStringConvertible {
     case epoll, dispatchSource
 

@@ -24,7 +24,8 @@ final class Recorder<Event: Sendable>: Sendable {
         for continuation in ready { continuation.resume() }
     }
 
-    /// Suspends until the events satisfy the predicate. Needs a time limit on the test.
+    /// Suspends until the recorded events satisfy the predicate. The test needs a time limit, because this may never
+    /// happen.
     @discardableResult
     func wait(until predicate: @escaping @Sendable ([Event]) -> Bool) async -> [Event] {
         await withCheckedContinuation { continuation in
@@ -42,7 +43,7 @@ final class Recorder<Event: Sendable>: Sendable {
     func wait(for count: Int) async -> [Event] { await wait { $0.count >= count } }
 }
 
-/// Records the readiness that a loop reports, and runs the test's code.
+/// Records each readiness that a loop reports. Runs the test's closure for each report.
 final class Probe: ReadinessHandler {
     let reports = Recorder<Readiness>()
     private let body: @Sendable (Readiness) -> Void
@@ -61,7 +62,7 @@ extension EventLoop {
         await withCheckedContinuation { continuation in execute { continuation.resume(returning: body()) } }
     }
 
-    /// Waits for some turns of the loop, so that current readiness has been reported.
+    /// Lets the event loop run several times, so that it has reported all current readiness.
     func takeTurns() async {
         for _ in 0..<4 { await run {} }
     }

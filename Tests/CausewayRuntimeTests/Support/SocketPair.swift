@@ -1,6 +1,6 @@
 import CausewaySystem
 
-/// Two connected stream sockets. Those that a test leaves open are closed at the end.
+/// Two connected stream sockets. Sockets that a test leaves open are closed when this object is released.
 final class SocketPair: Sendable {
     let near: CInt
     let far: CInt
@@ -14,7 +14,7 @@ final class SocketPair: Sendable {
         owned = LockedValue(Set(fds))
     }
 
-    /// Transfers the ownership of a descriptor.
+    /// Transfers the ownership of a descriptor to the caller.
     func give(_ fd: CInt) -> Descriptor {
         owned.withLock { owned in _ = owned.remove(fd) }
         return Descriptor(adopting: fd)
@@ -40,7 +40,7 @@ final class SocketPair: Sendable {
         }
     }
 
-    /// Writes until the socket is full. Returns the number of bytes.
+    /// Writes until the socket is full. Returns the number of written bytes.
     static func fill(_ fd: CInt) -> Int {
         var count = 0
         while case .moved(let some) = Socket.send(fd, UnsafeRawBufferPointer(ThreadLocal.scratch)) { count += some }

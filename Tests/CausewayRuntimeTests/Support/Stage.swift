@@ -5,7 +5,7 @@ import CausewayTypes
 import Dispatch
 import FoundationEssentials
 
-/// Lines in the order of the events, from any thread.
+/// Records lines in the order of the events. Any thread may add lines.
 final class Log: Sendable {
     private let lines = LockedValue<[String]>([])
 
@@ -13,7 +13,7 @@ final class Log: Sendable {
     var count: Int { lines.withLock { $0.count } }
     func note(_ line: String) { lines.withLock { $0.append(line) } }
 
-    /// Returns the lines since the last call.
+    /// Returns the lines that were added since the previous call.
     func take() -> [String] {
         lines.withLock { lines in
             defer { lines = [] }
@@ -22,7 +22,8 @@ final class Log: Sendable {
     }
 }
 
-/// A flow over a scripted kernel, on a loop that the test drives: no threads except that of the program's queue, and no waiting.
+/// A flow with a simulated kernel, on a loop that the test drives. Nothing waits, and the only other thread is that of
+/// the program's queue.
 final class Stage: Sendable {
     let loop = ManualLoop()
     let kernel: ScriptedKernel
@@ -41,7 +42,7 @@ final class Stage: Sendable {
         if begins { begin() }
     }
 
-    /// The owner of the flow. Like a connection, it reports the end after all earlier deliveries.
+    /// The flow's owner in these tests. Like a connection, it reports the end after all earlier deliveries.
     final class Owner: FlowOwner {
         private let log: Log
         private let delivery: Delivery
@@ -147,7 +148,7 @@ final class Stage: Sendable {
 
     private var progress: [Int] { [kernel.reads.count, kernel.writes.count, log.count, loop.turnCount] }
 
-    /// Runs a task on the loop: it continues when the stage settles.
+    /// Starts a task on the loop. It continues each time the stage processes its pending work.
     func task(_ body: @escaping @Sendable () async -> Void) -> Task<Void, Never> {
         let task = Task(executorPreference: loop.executor) { await body() }
         settle()

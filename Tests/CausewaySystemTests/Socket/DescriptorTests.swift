@@ -1,10 +1,11 @@
 import CausewaySystem
 import Testing
 
-/// Serialized, because descriptor numbers belong to the process.
+/// These tests run one at a time, because descriptor numbers belong to the whole process.
 @Suite("Descriptor", .serialized)
 struct DescriptorTests {
-    /// Whether this number still refers to the same pipe. Another test may have got the number of a closed descriptor.
+    /// Returns whether a descriptor number still refers to the same pipe. After the descriptor was closed, another test
+    /// may have opened a file with the same number.
     private static func names(_ fd: CInt, _ inode: ino_t) -> Bool {
         var status = stat()
         return fstat(fd, &status) == 0 && status.st_ino == inode
@@ -24,7 +25,7 @@ struct DescriptorTests {
         let write = Descriptor(adopting: pipe.write)
         Descriptor(adopting: pipe.read).close()
         #expect(!Self.names(pipe.read, pipe.inode) && Self.names(write.rawValue, pipe.inode))
-        // A second close would hit the next descriptor with this number.
+        // The test detects a second close, because it would close the next descriptor with the same number.
         let next = Self.makePipe()
         #expect(Self.names(next.read, next.inode) && Self.names(next.write, next.inode))
         Descriptor(adopting: next.read).close()

@@ -11,7 +11,7 @@ struct PacketSocketsTests {
         let sender = Descriptor(adopting: ends[0])
         let receiver = Descriptor(adopting: ends[1])
         var sent = 5
-        // The third frame exceeds the socket's send buffer.
+        // The length of the third frame is greater than the socket's send buffer.
         let lengths = [3, 4, 8 << 20, 2]
         var bytes = [UInt8](repeating: 7, count: lengths.reduce(0, +))
         let failure: SystemError? = bytes.withUnsafeMutableBytes { bytes in

@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Packets")
 struct PacketsTests {
-    /// A receiver and a sender connected to it, over loopback.
+    /// A receiving socket and a connected sending socket on the loopback interface.
     struct Pair: ~Copyable {
         let receiver: Descriptor
         let sender: Descriptor
@@ -187,7 +187,7 @@ struct PacketsTests {
         #expect(pair.send([1]) == .moved(1))
         var reader = PacketReader(blockCount: 1)
         let time = try Self.receive(pair.receiver.rawValue, &reader).first?.packet.info.mark.timeNanoseconds ?? 0
-        // The conversion reads two clocks one after the other: allow a millisecond.
+        // The conversion reads two clocks, one after the other. So permit a difference of one millisecond.
         #expect(time + 1_000_000 >= before && time <= now() + 1_000_000)
     }
 

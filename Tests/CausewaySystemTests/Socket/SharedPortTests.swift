@@ -25,7 +25,8 @@ struct SharedPortTests {
         let second = try Self.open(family)
         try Socket.bindShared(second.rawValue, to: Self.any(family, port))
         #expect(try Self.port(of: second) == port)
-        // With SO_REUSEPORT the kernel may deliver packets to sockets that have not joined the group.
+        // The IPv4 sockets must not have SO_REUSEPORT. With it, the kernel may deliver a packet to a socket that has
+        // not joined the group.
         let expected = family == .ipv4 ? 0 : 1
         #expect(try Socket.get(.reusePort, of: first.rawValue) == expected)
         #expect(try Socket.get(.reusePort, of: second.rawValue) == expected)

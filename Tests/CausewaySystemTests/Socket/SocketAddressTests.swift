@@ -26,7 +26,7 @@ struct SocketAddressTests {
         // Binding a second socket to this address and port fails.
         let second = try Socket.open(address.family, .datagram)
         #expect(throws: SystemError(errno: EADDRINUSE, call: "bind")) { try Socket.bind(second.rawValue, to: bound) }
-        // The peer is the address that the client is connected to.
+        // The client's peer address is the address to which the client is connected.
         let client = try Socket.open(address.family, .datagram)
         #expect(try Socket.connect(client.rawValue, to: bound))
         #expect(Socket.peerAddress(client.rawValue) == bound)

@@ -8,7 +8,7 @@ struct SocketOptionTests {
         var family: SocketAddress.Family
         var kind: Socket.Kind
         var value: Int
-        /// The value that the kernel reports; `nil` if it equals `value`.
+        /// The value that the kernel is expected to report; `nil` if it equals `value`.
         var result: Int?
 
         var testDescription: String { "\(option.name) \(family) \(kind)" }
@@ -32,7 +32,7 @@ struct SocketOptionTests {
         Row(option: .ipv4TrafficClass, family: .ipv4, kind: .stream, value: 0xb8),
         Row(option: .ipv6TrafficClass, family: .ipv6, kind: .stream, value: 0xb8),
         Row(option: .priority, family: .ipv4, kind: .stream, value: 4),
-        // The kernel doubles the requested size for its own use.
+        // The kernel doubles the requested buffer size, because it uses half of the buffer for its own data.
         Row(option: .receiveBuffer, family: .ipv4, kind: .stream, value: 50_000, result: 100_000),
         Row(option: .sendBuffer, family: .ipv4, kind: .stream, value: 50_000, result: 100_000),
     ]

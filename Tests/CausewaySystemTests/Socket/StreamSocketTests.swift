@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Stream socket")
 struct StreamSocketTests {
-    /// Returns both ends of a connection over loopback.
+    /// Returns both ends of a connection over loopback, and the listener.
     static func connect(_ address: SocketAddress) throws -> (client: CInt, server: CInt, listener: CInt) {
         let listener = try Socket.open(address.family, .stream)
         try Socket.bind(listener.rawValue, to: address)
@@ -50,7 +50,7 @@ struct StreamSocketTests {
         try Socket.shutdownWrite(ends.client)
         Self.awaitEvent(ends.server, POLLIN)
         #expect(Self.read(ends.server) == .moved(0))
-        // The other direction is still open.
+        // The direction from server to client is still open.
         #expect(Self.write(ends.server, "bye") == .moved(3))
         Self.awaitEvent(ends.client, POLLIN)
         #expect(Self.read(ends.client) == .moved(3))
@@ -88,11 +88,12 @@ struct StreamSocketTests {
         var results: [IOResult] = []
         for _ in 0..<100 where results.last != .failed(EPIPE) {
             results.append(Self.write(ends.client, "x"))
-            // The peer answers the first byte with a reset.
+            // The peer replies to the first byte with a TCP reset. Wait for this reset.
             if results.count == 1 { Self.awaitEvent(ends.client, POLLERR | POLLHUP) }
         }
         #expect(results.last == .failed(EPIPE) || results.contains(.failed(ECONNRESET)))
-        // No signal is pending, blocked or not; an unblocked one would have ended the process.
+        // No SIGPIPE signal is pending, so no blocked SIGPIPE exists. An unblocked SIGPIPE would have ended the
+        // process.
         sigpending(&received)
         #expect(sigismember(&received, SIGPIPE) == 0)
         let handler = signal(SIGPIPE, SIG_DFL)
@@ -125,7 +126,7 @@ struct StreamSocketTests {
         } catch {
             #expect(error == SystemError(errno: ECONNREFUSED, call: "connect"))
         }
-        // Reading the error has cleared it.
+        // The earlier read of the socket error has cleared the error.
         #expect(Socket.takeError(client.rawValue) == 0)
     }
 

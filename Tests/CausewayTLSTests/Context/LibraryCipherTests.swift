@@ -60,8 +60,7 @@ struct LibraryCipherTests {
     func errors() async {
         await #expect(processExitsWith: .success) {
             try OpenSSLLibrary.load()
-            // This provider has no algorithms, and OpenSSL loads its usual provider only if the program has loaded
-            // none.
+            // The provider "null" has no algorithms. Because it is loaded, OpenSSL does not load its default provider.
             try #require(cw_OSSL_PROVIDER_load(nil, "null") != nil)
             #expect(LibraryCipher.hmacSHA256(key: [1], message: [2]) == nil)
             #expect(OpenSSLLibrary.takeReason() == "no reason given", "HMAC")

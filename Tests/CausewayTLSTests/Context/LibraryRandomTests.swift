@@ -22,7 +22,7 @@ struct LibraryRandomTests {
         await #expect(processExitsWith: .success) {
             let server = try TLSContext(.server { $0.usesDatagrams = true })
             var template = CertificateTemplate(subject: "a", notBefore: 0, notAfter: 1)
-            // Signatures with this key need no random bytes.
+            // An Ed25519 signature needs no random bytes.
             template.keyKind = .ed25519
             let (issued, holder) = (template, try template.issue())
             try LibraryRandomTests.breakGenerator()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("SHA-256 by OpenSSL")
 struct LibrarySHA256Tests {
-    /// The example messages of FIPS 180-4, and a million "a" characters.
+    /// Test vectors: the example messages of FIPS 180-4, and a message of one million "a" characters.
     static let vectors: [(message: [UInt8], digest: String)] = [
         ([], "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
         (Array("abc".utf8), "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"),

@@ -6,7 +6,7 @@ import Testing
 struct AuthenticationTests {
     static let versions: [TLSVersion] = [.tls12, .tls13]
 
-    /// Returns the server's final error, from the handshake or from reading.
+    /// Returns the error with which the server's TLS connection ended, in the handshake or while reading.
     private func outcome(_ pair: EnginePair) -> TLSFailure? {
         if let failure = pair.serverFailure { return failure }
         if case .failed(let failure) = pair.server.readAll().end { return failure }
@@ -32,7 +32,7 @@ struct AuthenticationTests {
         #expect(pair.server.negotiation?.peerCertificates.first == identity.certificates[0])
     }
 
-    // RFC 8446 §4.4.2.4.
+    // Missing client certificates: RFC 8446 §4.4.2.4.
     @Test("A client without a certificate", arguments: versions)
     func missing(_ version: TLSVersion) throws {
         let required = try EnginePair(
@@ -115,7 +115,8 @@ struct AuthenticationTests {
         }
         #expect(trust.certificates.first == identity.certificates[0] && trust.role == .client)
         #expect(pair.server.readAll().bytes.isEmpty && pair.server.negotiation == nil)
-        // In TLS 1.2 the server sends the last handshake message. It must not send this message before the owner has decided.
+        // In TLS 1.2, the server sends the last handshake message. Before that, its owner must accept or refuse the
+        // client's certificate.
         if version == .tls12 { #expect(pair.client.negotiation == nil) }
         pair.server.trustEvaluated(isTrusted: isTrusted)
         pair.run()
@@ -162,7 +163,7 @@ struct AuthenticationTests {
 
     static let key = TLSSettings.PreSharedKey(key: Array(1...32), identity: Array("peer".utf8))
 
-    // RFC 8446 §2.2, §4.2.11.
+    // Pre-shared keys: RFC 8446 §2.2, §4.2.11.
     @Test("Pre-shared keys", arguments: versions)
     func preSharedKey(_ version: TLSVersion) throws {
         func pair(_ clientKey: TLSSettings.PreSharedKey) throws -> EnginePair {

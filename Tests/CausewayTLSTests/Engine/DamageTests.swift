@@ -28,7 +28,8 @@ struct DamageTests {
         }
     }
 
-    /// No input may trap, and content that is accepted must have been sent by the peer.
+    /// Tests with damaged input. No input may make the process trap. Each side must accept only content that the other
+    /// side has sent.
     @Test(
         "With any damaged input, both sides survive, and content is correct or missing",
         arguments: 0..<8 as Range<UInt64>)

@@ -68,9 +68,10 @@ struct DatagramTests {
         while !pair.isEstablished, clock.now < deadline {
             pair.run()
             if pair.isEstablished { break }
-            // Both sides read: a side whose handshake is complete answers retransmissions only while it reads.
+            // Both sides must read. The side that has completed its handshake repeats lost messages only while it
+            // reads.
             for engine in [pair.client, pair.server] { _ = engine.readAll() }
-            // The library has its own clock: these milliseconds must pass.
+            // The TLS library has its own clock, so the test waits until that clock reports the timeout.
             for engine in [pair.client, pair.server] where engine.timeout == .zero { _ = engine.timeoutElapsed() }
         }
         #expect(pair.isEstablished)

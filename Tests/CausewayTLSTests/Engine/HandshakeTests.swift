@@ -72,7 +72,8 @@ struct HandshakeTests {
                 continue
             }
             #expect(failure.rule == row.rule && pair.clientFailure?.status == failure.status)
-            // In TLS 1.3 the server completes before the client's alert can arrive: it sees the alert when it reads.
+            // In TLS 1.3, the server completes the handshake before the client's alert can arrive. The server sees the
+            // alert when it reads.
             let told: TLSFailure.Code? =
                 if case .failed(let failure) = pair.server.readAll().end { failure.code } else {
                     pair.serverFailure?.code

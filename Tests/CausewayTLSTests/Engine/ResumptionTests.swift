@@ -6,7 +6,7 @@ import Testing
 struct ResumptionTests {
     static let versions: [TLSVersion] = [.tls12, .tls13]
 
-    /// Establishes a connection, and lets the client read, because tickets of TLS 1.3 arrive then.
+    /// Establishes a connection, and lets the client read. With TLS 1.3, this read receives the session tickets.
     private func connect(
         _ client: TLSContext, _ server: TLSContext, host: NWEndpoint.Host = "server.test", port: UInt16 = 443
     ) throws -> EnginePair {
@@ -53,7 +53,7 @@ struct ResumptionTests {
         let client = try TLSContext(.client { $0.maximumVersion = .tls13 })
         let server = try TLSContext(.server())
         for isLater in [false, true, true] {
-            // All connections start before any of them is established.
+            // Start all connections before one of them is established.
             let pairs = try (0..<3).map { _ in try EnginePair(client, server) }
             for pair in pairs {
                 pair.establish()
@@ -80,7 +80,8 @@ struct ResumptionTests {
         #expect(pair.client.negotiation?.peerCertificates.first == (try Identities.server.get().certificates[0]))
     }
 
-    // Over DTLS the client's certificate and the end of its handshake arrive in one datagram.
+    // The test also covers DTLS. There, the client's certificate and the end of the client's handshake arrive in the
+    // same datagram.
     @Test(
         "A server's owner decides about each connection: a refused client has no ticket", arguments: [true, false],
         [true, false])
@@ -191,7 +192,7 @@ struct ResumptionTests {
     func earlyRefused() throws {
         let (client, server) = try earlyContexts()
         _ = try connect(client, server)
-        // A server that does not know the session.
+        // The server has a new context, so it does not know the session. It therefore refuses the early data.
         let stranger = try TLSContext(.server { $0.isEarlyDataEnabled = true })
         let pair = try EnginePair(client, stranger)
         #expect(sendEarly("GET /", pair))

@@ -91,7 +91,7 @@ struct TransferTests {
         let heard = second.readAll()
         #expect(String(decoding: heard.bytes, as: UTF8.self) == "last words" && heard.end == .ended)
         #expect(second.readAll().end == .ended)
-        // The other direction stays open (RFC 8446 §6.1).
+        // In TLS 1.3, the other direction stays open (RFC 8446 §6.1).
         if version == .tls13 {
             try second.write("answer")
             pair.carry(from: second, to: first)
@@ -104,7 +104,7 @@ struct TransferTests {
         #expect(first.readAll().end == .ended)
     }
 
-    // RFC 8446 §6.1.
+    // Closing alerts: RFC 8446 §6.1.
     @Test("An end without a close_notify is an error, after the content before it", arguments: versions)
     func truncation(_ version: TLSVersion) throws {
         let pair = try pair(version)
@@ -184,7 +184,7 @@ struct TransferTests {
         }
     }
 
-    // RFC 8446 §4.6.3.
+    // Key updates: RFC 8446 §4.6.3.
     @Test("A key update does not change the content")
     func keyUpdate() throws {
         let pair = try pair()

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Edwards curve keys")
 struct EdwardsCurveTests {
-    /// Returns an identity with a new key, by OpenSSL's names.
+    /// Returns an identity with a new key. The arguments use OpenSSL's names for the key type and its parameter.
     private static func identity(
         _ type: String, parameter: String? = nil, _ value: String = ""
     ) throws -> TLSIdentity {

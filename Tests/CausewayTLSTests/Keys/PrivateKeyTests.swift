@@ -5,7 +5,7 @@ import Testing
 
 @Suite("Keys without certificates")
 struct PrivateKeyTests {
-    /// 1,024 bits: made quickly, and long enough for the rules of keys.
+    /// An RSA key of 1,024 bits. It is made quickly, and the rules permit this length.
     private static let rsa = try? PrivateKey(generatingRSA: 1_024)
 
     private static func x963(_ key: PrivateKey) throws -> [UInt8] {
@@ -49,7 +49,8 @@ struct PrivateKeyTests {
 
     @Test("A private value may not exceed the order of its curve, even if the point is right")
     func order() throws {
-        // The order of P-256 plus one belongs to the same point as one: the base point (FIPS 186-4 §D.1.2.3).
+        // The scalar 1 and the scalar "order of P-256 plus 1" give the same public key: the base point (FIPS 186-4
+        // §D.1.2.3).
         let base: [UInt8] = [
             0x04, 0x6b, 0x17, 0xd1, 0xf2, 0xe1, 0x2c, 0x42, 0x47, 0xf8, 0xbc, 0xe6, 0xe5, 0x63, 0xa4, 0x40, 0xf2, 0x77,
             0x03, 0x7d, 0x81, 0x2d, 0xeb, 0x33, 0xa0, 0xf4, 0xa1, 0x39, 0x45, 0xd8, 0x98, 0xc2, 0x96, 0x4f, 0xe3, 0x42,
@@ -88,7 +89,8 @@ struct PrivateKeyTests {
         var fields = DERReader(try Self.content(one.der))
         var others = DERReader(try Self.content(try PrivateKey(generatingRSA: 1_024).der))
         var mixed: [UInt8] = []
-        // The version, the modulus and the exponent are of one key, the other numbers of the second.
+        // Mix two keys. The version, the modulus and the exponent come from the first key. The other numbers come from
+        // the second key.
         for index in 0..<9 {
             let (mine, theirs) = (try fields.next(), try others.next())
             mixed += index < 3 ? mine.encoding : theirs.encoding
@@ -111,7 +113,7 @@ struct PrivateKeyTests {
         ] {
             #expect(throws: TLSFailure.self) { try PublicKey(exactly: info(modulus, exponent)) }
         }
-        // Another encoding of the same key: the parameters of the algorithm are missing.
+        // The same key, but its encoding leaves out the algorithm's parameters.
         let short = DERWriter.sequence(
             DERWriter.sequence(DERWriter.identifier(1, 2, 840, 113_549, 1, 1, 1)),
             DERWriter.bits(DERWriter.sequence(DERWriter.integer(modulus), DERWriter.integer([3]))))

@@ -71,7 +71,7 @@ struct ReferenceNameTests {
         #expect((reference?.matches(row.presented) ?? false) == row.matches)
     }
 
-    // RFC 9525 §6.1, §6.1.1.
+    // Names that cannot be checked: RFC 9525 §6.1, §6.1.1.
     @Test(
         "Names that no certificate can contain",
         arguments: [
@@ -79,7 +79,7 @@ struct ReferenceNameTests {
         ])
     func unnameable(_ host: String) { #expect(ReferenceName(.name(host, nil)) == nil) }
 
-    // RFC 9525 §7.5.
+    // Limit on compared names: RFC 9525 §7.5.
     @Test("The number of examined names is limited")
     func budget() throws {
         let reference = try #require(ReferenceName("last.example"))

@@ -8,7 +8,7 @@ import Testing
 struct DatagramLossTests {
     struct Link: Sendable, CustomTestStringConvertible {
         var testDescription: String
-        /// Lost datagrams out of 100.
+        /// The number of lost datagrams per 100 datagrams.
         var lost = 0
         var doubled = 0
         var isReordering = false
@@ -25,7 +25,7 @@ struct DatagramLossTests {
             .client {
                 $0.usesDatagrams = true
                 $0.firstRetransmission = .milliseconds(16)
-                // The certificates need several datagrams.
+                // Use small datagrams, so that the certificates need several of them.
                 $0.maximumDatagram = 300
             },
             .server {
@@ -50,7 +50,7 @@ struct DatagramLossTests {
         pair.start()
         let clock = ContinuousClock()
         let deadline = clock.now + .seconds(30)
-        // The library has its own clock: these milliseconds must pass.
+        // OpenSSL reads the real clock. So wait until this time has really passed.
         while !(pair.client.isReady && pair.server.isReady), clock.now < deadline {
             pair.advance()
             pair.run()

@@ -59,7 +59,7 @@ struct TLSStageTests {
         ([4, 5] as [UInt8]).withUnsafeBytes {
             _ = pair.client.stack.send(lent: $0, in: MessageChunk(endsMessage: false), at: .zero)
         }
-        // The first message is still queued for the server, so the second one is queued after it.
+        // The server has not read the first message yet. The second message is therefore queued behind it.
         pair.run()
         #expect(pair.server.received == [1, 2, 3, 4, 5])
         #expect(pair.straightCount == 1, "sent on the direct path")
@@ -214,7 +214,7 @@ struct TLSStageTests {
         guard !isTrusted else { return }
         #expect(pair.client.failure == Failure(.tls, errSSLBadCert))
         #expect(pair.client.reason?.code == .refused)
-        // The server received the alert although the client had already failed.
+        // The client has failed, but it still sent an alert, and the server has received it.
         guard case .alert = pair.server.reason?.code else {
             Issue.record("no alert: \(String(describing: pair.server.reason))")
             return
@@ -246,7 +246,7 @@ struct TLSStageTests {
         pair.server.isReading = false
         let content = pair.random.bytes(1 << 20)
         pair.transfer(content, from: \.client)
-        // The client's output is in transit, because the server does not read it.
+        // The server does not read, so its buffers fill. The rest of the client's output stays in transit.
         #expect(pair.server.stack.inboundRoom == 0)
         #expect(pair.server.arriving.count > 1 << 19)
         pair.server.isReading = true

@@ -25,7 +25,7 @@ struct Authority: Sendable {
         }
     }
 
-    /// Issues a certificate for `names`, valid around ``now``.
+    /// Issues a server certificate for `names`. It is valid from ten days before ``now`` to ten days after it.
     func issue(
         _ names: [SubjectAlternativeName] = [.name("server.test")],
         adjust: (inout CertificateTemplate) -> Void = { _ in }
@@ -39,7 +39,7 @@ struct Authority: Sendable {
 }
 
 extension TrustSettings {
-    /// Settings that trust only the given authorities, at the tests' time.
+    /// Settings that trust only the given authorities, at the time of the tests.
     static func anchored(_ authorities: Authority...) -> TrustSettings {
         var settings = TrustSettings()
         settings.anchors = authorities.map(\.certificate)

@@ -6,9 +6,10 @@ import Testing
 final class EnginePair {
     let client: OpenSSLEngine
     let server: OpenSSLEngine
-    /// Fragments a flight into pieces of these lengths; `nil` for one piece.
+    /// Determines the lengths of the pieces into which a flight of handshake messages is cut. If it is `nil`, each
+    /// flight is one piece.
     var cut: ((Int) -> Int)?
-    /// Changes a datagram or piece in transit; returns `nil` to lose it.
+    /// Changes a datagram or piece in transit. Returns `nil` to drop it.
     var deliver: (([UInt8]) -> [UInt8]?)?
     var clientProgress = TLSProgress.needsCiphertext
     var serverProgress = TLSProgress.needsCiphertext
@@ -27,7 +28,7 @@ final class EnginePair {
         self.server = try OpenSSLEngine(server)
     }
 
-    /// Passes one side's output to the other. Returns whether there was any.
+    /// Passes the output of one engine to the other engine. Returns whether there was any output.
     @discardableResult
     func carry(from sender: OpenSSLEngine, to receiver: OpenSSLEngine) -> Bool {
         var pieces: [[UInt8]] = []
@@ -57,7 +58,7 @@ final class EnginePair {
         }
     }
 
-    /// Runs both sides in turn until neither has output.
+    /// Runs the client and the server in turn until neither has output.
     func run() {
         for _ in 0..<64 {
             clientProgress = client.handshake()
@@ -82,7 +83,8 @@ final class EnginePair {
             isEstablished, "client: \(clientProgress), server: \(serverProgress)", sourceLocation: sourceLocation)
     }
 
-    /// Sends `content` and returns the received bytes. Passes bytes on whenever the sender is full.
+    /// Sends `content`, and returns the bytes that the receiver has read. Whenever the sender's buffer is full, passes
+    /// its output to the receiver first.
     func transfer(_ content: [UInt8], from sender: OpenSSLEngine, to receiver: OpenSSLEngine) throws -> [UInt8] {
         var rest = content[...]
         var result: [UInt8] = []
@@ -97,7 +99,7 @@ final class EnginePair {
 }
 
 extension OpenSSLEngine {
-    /// Reads all available bytes. Returns them with the final result.
+    /// Reads all available bytes. Returns them together with the final read result.
     func readAll(blockSize: Int = 65_536) -> (bytes: [UInt8], end: TLSReadResult) {
         var result: [UInt8] = []
         var block = [UInt8](repeating: 0, count: blockSize)

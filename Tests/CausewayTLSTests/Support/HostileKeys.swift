@@ -12,7 +12,7 @@ enum HostileKeys {
         return bytes
     }
 
-    /// - Parameter exponent: Most significant byte first.
+    /// - Parameter exponent: The exponent's bytes, the most significant byte first.
     static func rsa(modulusBits: Int, exponent: [UInt8], seed: UInt64 = 1) -> [UInt8] {
         rsa(modulus: number(bits: modulusBits, seed), exponent: exponent)
     }
@@ -30,7 +30,7 @@ enum HostileKeys {
         rsa(modulusBits: 3_072, exponent: number(bits: 3_070, seed + 1_000), seed: seed)
     }
 
-    /// Returns a key on a curve with explicit parameters, over a prime for which square roots take long.
+    /// Returns a key whose elliptic curve has explicit parameters. For its prime, a square root takes long to compute.
     static func writtenOutCurve(compressed isCompressed: Bool = true) -> [UInt8] {
         let prime = [UInt8](repeating: 0x7f, count: 66)
         let point = [isCompressed ? 2 : 4] + [UInt8](repeating: 1, count: isCompressed ? 66 : 132)

@@ -8,7 +8,7 @@ struct StackPair {
     struct Side {
         var stack: ProtocolStack
         let id: ProtocolStack.StageID
-        /// Ciphertext in transit to this side, and whether the end follows.
+        /// The ciphertext on its way to this side. `hasEnd` is `true` if the end of the stream follows this ciphertext.
         var arriving: [UInt8] = []
         var hasEnd = false
         var datagrams: [[UInt8]] = []
@@ -21,14 +21,14 @@ struct StackPair {
         var failure: Failure?
         var negotiation: TLSNegotiation?
         var keyLog: [String] = []
-        /// The owner's decision; `nil` if it is pending.
+        /// The owner's decision whether to trust the peer; `nil` while the decision is pending.
         var verdict: Bool?
         var wasAsked = false
         /// The number of handshake steps that the owner ran.
         var stepCount = 0
         var wasChallenged = false
         var identity: TLSIdentity?
-        /// Whether this side's program reads.
+        /// Whether the program on this side reads.
         var isReading = true
         /// The maximum number of bytes per read.
         var readLimit = Int.max
@@ -50,13 +50,13 @@ struct StackPair {
     var cut: (inout SplitMix64, Int) -> Int = { $1 }
     var random = SplitMix64(seed: 7)
     let usesDatagrams: Bool
-    /// The number of copies of a datagram that arrive, from 0.
+    /// Returns how many copies of a sent datagram arrive. 0 means that the datagram is lost.
     var copies: (inout SplitMix64) -> Int = { _ in 1 }
     /// Whether datagrams are reordered.
     var isReordering = false
-    /// Whether bytes use the direct path where possible.
+    /// Whether the pair passes bytes over the stages' direct path if possible.
     var goesStraight = false
-    /// The number of uses of the direct path.
+    /// The number of times that bytes took the direct path through the stages.
     var straightCount = 0
 
     init(_ client: TLSSettings, _ server: TLSSettings, stepsElsewhere: Bool = false) throws {
@@ -71,7 +71,7 @@ struct StackPair {
         run()
     }
 
-    /// Runs both sides in turn until nothing moves.
+    /// Runs client and server in turn until neither of them transfers any more bytes.
     mutating func run() {
         var moved = true
         while moved {
@@ -100,7 +100,7 @@ struct StackPair {
         return read(own) || moved
     }
 
-    /// Runs the retransmissions that are due by the library's clock, on both sides.
+    /// Runs the due retransmissions on both sides. The TLS library's own clock decides which ones are due.
     mutating func advance() {
         client.stack.advance(to: .zero)
         server.stack.advance(to: .zero)
@@ -213,7 +213,8 @@ struct StackPair {
         self[keyPath: own].stack.resume(at: .zero)
     }
 
-    /// Sends `content` as far as there is room, while the bytes in transit move.
+    /// Sends `content` in pieces. Each piece is at most as long as the free space in the stack's output buffer. Between
+    /// two pieces, the test delivers bytes that are in transit.
     mutating func transfer(_ content: [UInt8], from own: WritableKeyPath<StackPair, Side>, isFinal: Bool = false) {
         var rest = content[...]
         while !rest.isEmpty {

@@ -46,7 +46,7 @@ struct CertificateFieldsTests {
         #expect(Authority.shared.certificate.issuerLocations.isEmpty)
     }
 
-    // RFC 5280 §4.1.2.5.1, §4.1.2.5.2.
+    // Validity times: RFC 5280 §4.1.2.5.1, §4.1.2.5.2.
     @Test(
         "Times",
         arguments: [

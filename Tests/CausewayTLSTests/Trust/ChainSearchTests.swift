@@ -22,7 +22,8 @@ struct ChainSearchTests {
         "An anchor is trusted even if extensions are missing",
         arguments: [[15], [14], [35], [14, 15, 35], [15, 19]] as [Set<UInt32>])
     func plainAnchor(_ omitted: Set<UInt32>) throws {
-        // A certificate by `openssl req -x509` has no key usage. Without basic constraints, a key usage is required.
+        // A certificate from `openssl req -x509` has no key usage. An anchor needs a key usage only if it has no basic
+        // constraints.
         let root = Authority("Plain") { $0.omittedExtensions = omitted }
         let canSign = !omitted.contains(19)
         #expect(rule(try root.issue().certificates, .anchored(root)) == (canSign ? nil : .notAnAuthority))
@@ -47,7 +48,7 @@ struct ChainSearchTests {
         #expect(rule(try device.issue().certificates, .anchored(device)) == .notAnAuthority)
     }
 
-    // RFC 5280 §6.1.1.
+    // Checks of anchors: RFC 5280 §6.1.1.
     @Test("An anchor must be valid at the time, have a strong key, and obey its name constraints")
     func anchorsOwnWord() throws {
         let expired = Authority("Old Root") { $0.notAfter = Authority.now - 1 }
@@ -57,7 +58,8 @@ struct ChainSearchTests {
         let sha1 = Authority("Old Digest") {
             $0.usesSHA1 = true; $0.keyKind = .rsa(bits: 2_048)
         }
-        // The anchor's own signature is not checked; the certificate that it signs for others is created here with SHA-256.
+        // The anchor's signature on itself uses SHA-1, but it is not checked. The certificate that the anchor issues
+        // here is signed with SHA-256.
         #expect(rule(try sha1.issue().certificates, .anchored(sha1)) == nil)
         let narrow = Authority("Narrow Root") { $0.permittedNames = ["other.test"] }
         #expect(rule(try narrow.issue().certificates, .anchored(narrow)) == .nameConstraint)

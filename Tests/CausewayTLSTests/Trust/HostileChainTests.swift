@@ -19,7 +19,8 @@ struct HostileChainTests {
 
     private let same = Authority("Same")
 
-    /// Returns a chain that consists of a leaf and authorities. The authorities have the same name and these keys.
+    /// Returns a chain of a leaf and several authorities. The authorities have the same name, and their keys are
+    /// `keys`.
     private func chain(_ keys: [[UInt8]]) throws -> [Certificate] {
         let leaf = try same.issue().certificates[0]
         let authorities = try keys.map { try CertificateTemplate.authority("Same").certify($0, by: same.identity) }
@@ -29,7 +30,8 @@ struct HostileChainTests {
     @Test("RSA keys with exponents of 3,070 bits are refused before any signature check")
     func longExponents() throws {
         let refused = failure(try chain((0..<11).map { HostileKeys.longExponent($0) }))
-        // The signatures are wrong too. The reported rule shows that they were not checked.
+        // The signatures in this chain are wrong too, but the failure reports the key. This shows that the keys are
+        // rejected before any signature is checked.
         #expect(refused?.rule == .weakKey && refused?.detail?.contains("exponent") == true)
     }
 
@@ -83,7 +85,7 @@ struct HostileChainTests {
         #expect(certificates.count == 35)
         let anchor = try #require(holders[root])
         let failure = failure([leaf] + certificates, .anchored(anchor))
-        // A and P are in other hierarchies, below their roots, so no path leads from the leaf to them.
+        // The certificates A and P are in other hierarchies. No path leads from the leaf to them.
         #expect(["A", "P"].contains(root) ? failure != nil : failure == nil, "\(String(describing: failure))")
         #expect(self.failure([leaf] + certificates.reversed(), .anchored(anchor))?.rule == failure?.rule)
     }
@@ -162,7 +164,7 @@ struct HostileChainTests {
             DERWriter.sequence(DERWriter.value(0x80, [number])))
     }
 
-    // RFC 5280 §4.2.1.11, §6.1.5.
+    // Policy constraints: RFC 5280 §4.2.1.11, §6.1.5.
     @Test("Policy constraints of an intermediate are applied, and must be critical", arguments: [0, 3] as [UInt8])
     func policies(_ number: UInt8) throws {
         func rule(isCritical: Bool) throws -> TrustFailure.Rule? {

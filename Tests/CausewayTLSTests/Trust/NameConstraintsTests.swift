@@ -35,7 +35,7 @@ struct NameConstraintsTests {
         permitted(.dns("a.test"), .address([127, 0, 0, 1]), true),
         excluded(.dns("a.test"), .dns("a.test"), false), excluded(.dns("a.test"), .dns("x.a.test"), false),
         excluded(.dns("a.test"), .dns("ba.test"), true), excluded(.dns("x.a.test"), .dns("a.test"), true),
-        // A wildcard that covers an excluded name is excluded.
+        // If a wildcard covers an excluded name, the wildcard itself is excluded.
         excluded(.dns("x.a.test"), .dns("*.a.test"), false), excluded(.dns("x.y.a.test"), .dns("*.a.test"), true),
         excluded(.dns("a.test"), .dns("*.a.test"), false),
         excluded(.dns(""), .dns("a.test"), false), excluded(.dns("a.test"), .dns("b..test"), false),
@@ -64,7 +64,7 @@ struct NameConstraintsTests {
         permitted(.uri("a.test"), .uri("https://10.0.0.1/"), false), permitted(.uri("a.test"), .uri("urn:x"), false),
         permitted(.uri("a.test"), .uri("https://[::1]/"), false), excluded(.uri("a.test"), .uri("urn:x"), false),
         excluded(.uri("a.test"), .uri("https://a.test@b.test/"), true),
-        // Types of names that are not compared: a constraint for such a type permits no name of this type.
+        // Name types that the library does not compare. A constraint for such a type permits no name of that type.
         permitted(.other(0), .other(0), false), excluded(.other(8), .other(8), false),
         permitted(.other(0), .dns("a.test"), true),
     ]
@@ -126,11 +126,12 @@ struct NameConstraintsTests {
         "Constraints that cannot be checked are refused",
         arguments: [
             [], [0xa0, 0], [0xa0, 2, 0x30, 0], [0xa0, 6, 0x30, 4, 0x82, 2, 0x61, 0x62, 0],
-            // A subtree with a minimum depth, an address mask with a gap, and a mask of the wrong length.
+            // These constraints have a subtree with a minimum depth, an address mask with a gap, and a mask of the
+            // wrong length.
             DERWriter.value(0xa0, DERWriter.sequence(DERWriter.value(0x82, [0x61]), DERWriter.value(0x80, [1]))),
             DERWriter.value(0xa0, DERWriter.sequence(DERWriter.value(0x87, [10, 0, 0, 0, 255, 0, 255, 0]))),
             DERWriter.value(0xa0, DERWriter.sequence(DERWriter.value(0x87, [10, 0, 0, 0]))),
-            // A DNS name with a leading dot. Only email and URI constraints may start with a dot.
+            // This DNS name has a leading dot, so it is malformed. Only email and URI constraints may start with a dot.
             DERWriter.value(0xa0, DERWriter.sequence(DERWriter.value(0x82, Array(".a.test".utf8)))),
             DERWriter.value(0xa1, DERWriter.sequence(DERWriter.value(0x82, Array(".a.test".utf8)))),
         ] as [[UInt8]])
@@ -171,7 +172,8 @@ struct NameConstraintsTests {
         let trust = PeerTrust(
             certificates: chain, role: .server, reference: ReferenceName("server.test"), settings: .anchored(.shared))
         let failure = #expect(throws: TrustFailure.self) { _ = try trust.evaluate() }
-        // The first name violates the constraints. The check finds this after 1,400 comparisons.
+        // The chain fails because its first name violates the constraints. The check needs 1,400 comparisons to find
+        // this.
         #expect(failure?.rule == .nameConstraint)
         let last = Authority("Narrow", by: .shared) {
             $0.permittedNames = (0..<1_400).map { "other-\($0).example.test" } + ["example.test"]

@@ -17,7 +17,7 @@ struct PeerTrustTests {
     static let unknownCritical = CertificateTemplate.certificateExtension(
         DERWriter.identifier(1, 2, 3, 4), isCritical: true, DERWriter.text("?"))
 
-    /// An obsolete purpose that the library still accepts for servers.
+    /// An extended key usage extension with an obsolete purpose. The library still accepts this purpose for servers.
     static let serverGatedOnly = CertificateTemplate.certificateExtension(
         DERWriter.identifier(2, 5, 29, 37), DERWriter.sequence(DERWriter.identifier(1, 3, 6, 1, 4, 1, 311, 10, 3, 3)))
 
@@ -92,7 +92,7 @@ struct PeerTrustTests {
         #expect(rule(evaluate(leaf, settings)) == .unknownIssuer)
         settings.anchors = [Authority("Another Root").certificate]
         #expect(rule(evaluate(leaf, settings)) == .unknownIssuer)
-        // Another authority with the same name.
+        // This authority has the same name as the certificate's issuer, but another key.
         settings.anchors = [Authority("Test Root").certificate]
         #expect(rule(evaluate(leaf, settings)) != nil)
         #expect(rule(evaluate([], settings)) == .noCertificate)
@@ -129,7 +129,7 @@ struct PeerTrustTests {
         #expect(rule(evaluate(leaf.certificates)) == nil)
         #expect(rule(evaluate([leaf.certificates[0]])) == .unknownIssuer)
         #expect(rule(evaluate([leaf.certificates[0], leaf.certificates[1], leaf.certificates[1]])) == nil)
-        // A program may trust only an intermediate.
+        // A program may trust an intermediate certificate without its root.
         #expect(rule(evaluate([leaf.certificates[0]], .anchored(middle))) == nil)
 
         let expired = Authority("Old", by: .shared) { $0.notAfter = Authority.now - 1 }

@@ -7,7 +7,7 @@ struct SigningKeyTests {
     struct Row: Sendable, CustomTestStringConvertible {
         let testDescription: String
         let key: [UInt8]
-        /// A part of the reason; `nil` if the key may be used.
+        /// A text that the reason for refusing the key must contain; `nil` if the key may be used.
         let reason: String?
 
         init(_ name: String, _ key: [UInt8], _ reason: String? = nil) {
@@ -72,7 +72,7 @@ struct SigningKeyTests {
         }
         #expect(try cost(2_048, [1, 0, 1]) == 50)
         #expect(try cost(8_192, [1, 0, 1]) == 808)
-        // At least the measured times.
+        // These costs are at least the measured times.
         #expect(try cost(2_048, [255, 255, 255, 255]) == 88)
         #expect(try cost(2_048, [UInt8](repeating: 255, count: 8)) == 168)
     }

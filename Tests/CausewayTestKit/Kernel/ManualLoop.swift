@@ -6,7 +6,7 @@ package import CausewaySystem
 /// A descriptor is ready when the test reports it. Submitted work waits until the test calls ``runUntilIdle()``, and runs on the calling
 /// thread.
 package final class ManualLoop: EventLoop {
-    /// The registration of one descriptor.
+    /// The registration of one descriptor with the loop.
     package struct Watch: Sendable {
         package var fd: CInt
         package var interest: Readiness
@@ -29,7 +29,7 @@ package final class ManualLoop: EventLoop {
 
     package let clock: VirtualClock
     private let state = LockedValue(State())
-    // SAFETY: written once, before the loop is shared.
+    // SAFETY: the property is written once, before the loop is shared.
     nonisolated(unsafe) private var executorStorage: LoopExecutor?
 
     package init(clock: VirtualClock = VirtualClock()) {
@@ -55,17 +55,18 @@ package final class ManualLoop: EventLoop {
     /// Number of changes of a descriptor's interest after its registration.
     package var updateCount: Int { state.withLock { state in state.updateCount } }
     package var closedCount: Int { state.withLock { state in state.closedCount } }
-    /// Number of turns that ran work.
+    /// Number of iterations of the loop that ran work.
     package var turnCount: Int { state.withLock { state in state.turnCount } }
 
     // MARK: Driving
 
-    /// Calls `body` at the next change of an interest, before the change takes effect. Simulates a concurrent thread.
+    /// Calls `body` when the set of awaited events changes next, before the change takes effect. This simulates a
+    /// concurrent thread.
     package func beforeNextUpdate(_ body: @escaping @Sendable () -> Void) {
         state.withLock { state in state.beforeUpdate = body }
     }
 
-    /// Reports a descriptor's readiness, as one batch of events.
+    /// Simulates a batch of events that reports a descriptor's readiness.
     package func report(_ readiness: Readiness, of registration: Registration) {
         let handler = state.withLock { state -> (any ReadinessHandler)? in
             state.watches[registration.token]?.awaited = []
@@ -81,7 +82,8 @@ package final class ManualLoop: EventLoop {
         endBatch()
     }
 
-    /// Runs the work that is queued now, but not the work that it queues. Returns whether there was any.
+    /// Runs the queued work. New work that is queued meanwhile must wait for the next call. Returns whether any work
+    /// was queued.
     @discardableResult
     package func turn() -> Bool {
         let (calls, jobs) = state.withLock { state in
@@ -98,7 +100,7 @@ package final class ManualLoop: EventLoop {
         return true
     }
 
-    /// Runs turns until nothing is queued. Timers do not fire; see ``advance(by:)``.
+    /// Runs turns until no work is queued. Timers do not fire here. To fire them, call ``advance(by:)``.
     package func runUntilIdle() { while turn() {} }
 
     /// Advances the loop's time. Timers that become due run on the loop.

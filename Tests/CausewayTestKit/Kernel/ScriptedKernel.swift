@@ -6,7 +6,8 @@ package import CausewaySystem
 /// It behaves like the kernel. A read returns all data that fits; the end of the stream and an error are returned by separate reads. A
 /// write accepts as many bytes as there is room for. Every call is recorded, also calls after the close.
 package final class ScriptedKernel: ScriptedTransport {
-    /// One gathered write: its pieces and the number of bytes that were accepted.
+    /// One gathered write (a write of several pieces): the number of pieces, the number of offered bytes, and the
+    /// result.
     package struct Write: Equatable, Sendable {
         package var pieceCount: Int
         package var offered: Int
@@ -23,7 +24,7 @@ package final class ScriptedKernel: ScriptedTransport {
 
     fileprivate struct State: Sendable {
         var arrived: [UInt8] = []
-        /// Number of bytes of `arrived` that were read.
+        /// The number of bytes in `arrived` that were read.
         var readCount = 0
         var isEnded = false
         var readFailure: CInt?
@@ -45,7 +46,7 @@ package final class ScriptedKernel: ScriptedTransport {
 
     private let state: LockedValue<State>
 
-    /// - Parameter room: Number of bytes that writes accept before they would block.
+    /// - Parameter room: The number of bytes that writes accept. A further write would block.
     package init(room: Int = .max) { state = LockedValue(State(room: room)) }
 
     // MARK: Actions of the peer
@@ -55,10 +56,10 @@ package final class ScriptedKernel: ScriptedTransport {
         state.withLock { state in state.arrived += bytes }
     }
 
-    /// Ends the peer's direction: after all data was read, reads return 0.
+    /// Simulates that the peer ends its sending direction. When all data has been read, further reads return 0.
     package func end() { state.withLock { state in state.isEnded = true } }
 
-    /// Makes reads fail with this error after all data was read.
+    /// After all data was read, makes further reads fail with this error.
     package func failReads(_ errno: CInt) { state.withLock { state in state.readFailure = errno } }
 
     // MARK: Behaviour of the kernel
@@ -69,13 +70,13 @@ package final class ScriptedKernel: ScriptedTransport {
         set { state.withLock { state in state.largestRead = max(1, newValue) } }
     }
 
-    /// Number of bytes that further writes accept before they would block.
+    /// The number of bytes that further writes accept before they would block.
     package var room: Int {
         get { state.withLock { state in state.room } }
         set { state.withLock { state in state.room = newValue } }
     }
 
-    /// Maximum number of bytes of one write, even if there is more room.
+    /// Maximum number of bytes that one write accepts, even if the buffer has room for more.
     package var largestWrite: Int {
         get { state.withLock { state in state.largestWrite } }
         set { state.withLock { state in state.largestWrite = max(1, newValue) } }
@@ -84,8 +85,8 @@ package final class ScriptedKernel: ScriptedTransport {
     /// Makes the next write fail with this error. Several calls affect several writes.
     package func failNextWrite(_ errno: CInt) { state.withLock { state in state.writeFailures.append(errno) } }
 
-    /// Sets a closure that is called inside each read, after its result is determined and before the read returns. Simulates an event
-    /// during the system call.
+    /// Sets a closure that is called inside each read, to simulate an event during the system call. The read's result
+    /// is already determined then, but the read has not returned.
     package func duringReads(_ body: (@Sendable (IOResult) -> Void)?) {
         state.withLock { state in state.duringRead = body }
     }
@@ -101,12 +102,12 @@ package final class ScriptedKernel: ScriptedTransport {
     package var written: [UInt8] { state.withLock { state in state.written } }
     package var writes: [Write] { state.withLock { state in state.writes } }
     package var reads: [IOResult] { state.withLock { state in state.reads } }
-    /// The number of bytes written before each shutdown of the sending side.
+    /// For each shutdown of the sending side, the number of bytes written before it.
     package var shutdownPositions: [Int] { state.withLock { state in state.shutdownPositions } }
     package var endings: [Ending] { state.withLock { state in state.endings } }
     /// Number of calls after the transport was closed. Must be 0.
     package var callsAfterClose: Int { state.withLock { state in state.callsAfterClose } }
-    /// Number of bytes that have arrived and were not read.
+    /// Number of bytes that have arrived but were not read yet.
     package var unread: Int { state.withLock { state in state.arrived.count - state.readCount } }
 
     // MARK: ScriptedTransport
@@ -140,7 +141,8 @@ package final class ScriptedKernel: ScriptedTransport {
         }
     }
 
-    /// Returns the error of ``failReads(_:)`` once. Later reads return the end of the stream, as in the kernel.
+    /// Returns the error from ``failReads(_:)``, but only once. Later reads return the end of the stream, as in the
+    /// kernel.
     package func takeError() -> CInt {
         state.withLock { state in
             state.noteCall()

@@ -8,13 +8,13 @@
 /// while let time = link.nextArrival { deliver(link.popArrival(notPast: time)) }
 /// ```
 public struct SimulatedLink: Sendable {
-    /// The delay and the faults of a link. Probabilities are between 0 and 1.
+    /// The delay and the faults of a simulated link. Probabilities are between 0 and 1.
     public struct Conditions: Equatable, Sendable {
         /// The delay of each datagram.
         public var latency: Duration
-        /// Maximum time added to ``latency``. Jitter alone never changes the order.
+        /// The maximum delay that is added to ``latency``. Jitter alone never changes the order of the datagrams.
         public var jitter: Duration
-        /// The probability that a datagram is dropped.
+        /// The probability that a datagram is delayed until later datagrams have arrived before it.
         public var lossProbability: Double
         /// The probability that a datagram is delivered twice.
         public var duplicationProbability: Double
@@ -34,11 +34,11 @@ public struct SimulatedLink: Sendable {
         }
     }
 
-    /// A datagram with its recipient and its arrival time.
+    /// An arrived datagram, with its recipient and its arrival time.
     public struct Arrival: Equatable, Sendable {
         /// The arrival time.
         public var time: Duration
-        /// The recipient of the datagram.
+        /// The number of the peer that received the datagram.
         public var peer: Int
         /// The content of the datagram.
         public var datagram: [UInt8]
@@ -51,19 +51,19 @@ public struct SimulatedLink: Sendable {
         }
     }
 
-    /// The delay and the faults for datagrams that are sent after a change.
+    /// The delay and the faults for datagrams that are sent from now on.
     public var conditions: Conditions
     /// The number of dropped datagrams.
     public private(set) var lostCount = 0
-    /// The number of duplicated datagrams.
+    /// The number of datagrams that were duplicated.
     public private(set) var duplicatedCount = 0
     /// The number of reordered datagrams.
     public private(set) var reorderedCount = 0
 
     private var random: SplitMix64
-    /// Sorted by arrival time; datagrams with the same time are in the order of sending.
+    /// The datagrams in flight, sorted by arrival time. Datagrams with the same arrival time are in sending order.
     private var inFlight: [Arrival] = []
-    /// For each peer, the arrival time of the last datagram that was not reordered.
+    /// The latest arrival time of in-order datagrams, by peer.
     private var lastInOrder: [Int: Duration] = [:]
 
     /// Creates a link. Links with equal seeds make equal random choices.

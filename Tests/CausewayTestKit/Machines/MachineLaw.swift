@@ -1,26 +1,26 @@
 internal import FoundationEssentials
 
-/// The laws of state machines, as far as a test can observe them. A trap and an endless loop end the test process.
+/// The rules for state machines that a test can observe. If a machine traps or loops forever, the test process ends.
 package enum MachineLaw: Sendable {
     /// Equal seeds give equal histories: the machine reads no clock and no other source of chance.
     case givesEqualHistories
     case endsOnce
     case timersAreHarmless
-    /// After the due actions were taken, the next deadline is in the future.
+    /// After a machine has returned all due actions, its next deadline lies in the future.
     case statesNextDeadline
-    /// The trial reaches the declared end, and a deadline.
+    /// The trial reaches its declared end, and at least one deadline.
     case isTested
 }
 
-/// How two histories of one seed are compared.
+/// How strictly two runs with the same seed must agree.
 package enum MachineHistoryComparison: Sendable {
     case exact
-    /// Actions of one event may change their order.
+    /// The actions that one event causes may come in a different order.
     case withoutOrder
     case none
 }
 
-/// The first violation of a law by one machine, with the history that leads to it.
+/// The first rule that a state machine violated. Includes the history before the violation.
 package struct LawBreach: Sendable, CustomStringConvertible {
     package let machine: String
     package let seed: UInt64
@@ -34,11 +34,12 @@ package struct LawBreach: Sendable, CustomStringConvertible {
     }
 }
 
-/// A ``MachineTrial`` of any machine.
+/// Any ``MachineTrial``, for a machine of any type.
 package protocol MachineTesting: Sendable, CustomStringConvertible {
     var name: String { get }
 
-    /// Runs one history per seed. Returns the first breach; empty if the machine obeys the laws.
+    /// Runs one history of events per seed. Returns the first violation of a law. The result is empty if the machine
+    /// obeys all laws.
     func breaches(seeds: Range<UInt64>) -> [LawBreach]
 }
 
@@ -46,7 +47,8 @@ extension MachineTesting {
     package var description: String { name }
 }
 
-/// The seeds of each trial. `CAUSEWAY_MACHINE_SEEDS=10000` runs that many.
+/// The random seeds with which each test runs. If `CAUSEWAY_MACHINE_SEEDS=10000` is set in the environment, each test
+/// runs with 10000 seeds.
 package enum MachineSeeds {
     package static let usual = 60
 

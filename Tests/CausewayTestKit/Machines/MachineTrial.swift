@@ -1,26 +1,27 @@
 package import CausewayTypes
 
-/// Random events for one state machine, from which the five laws of ARCHITECTURE.md are tested.
+/// Tests the five laws of ARCHITECTURE.md on one state machine, with random events.
 ///
-/// Each seed makes one machine and one history: events in random order, with early, late and repeated timers between them. A machine that
-/// traps ends the test process.
+/// Each seed makes one machine and one sequence of events in random order. Between the events, timers expire early,
+/// late or repeatedly. A machine that traps ends the test process.
 package struct MachineTrial<Machine: StateMachine & ~Copyable, Model: Sendable>: MachineTesting {
     package let name: String
     private let model: Model
     private let make: @Sendable (inout SplitMix64) -> Machine
     private let event: @Sendable (inout Machine, inout Model, Duration, inout SplitMix64) -> [Machine.Action]
-    /// Stores values that later events need, for example an identifier.
+    /// A closure that stores values from an action in the model, for example an identifier. Later events need these
+    /// values.
     private var note: @Sendable (inout Model, Machine.Action) -> Void = { _, _ in }
     private var isEnd: (@Sendable (Machine.Action) -> Bool)?
-    /// Whether an action only repeats what the owner knows, for example the deadline.
+    /// Whether an action only repeats information that the owner already has, such as the deadline.
     private var isReminder: @Sendable (Machine.Action) -> Bool = { _ in false }
     private var mayFollowEnd: @Sendable (Machine.Action) -> Bool = { _ in false }
     private var awaitsTime = true
     private var comparison = MachineHistoryComparison.exact
 
     /// - Parameters:
-    ///   - name: The type's name, which `Scripts/check-machines` looks for.
-    ///   - model: Values that the events need besides the machine, as they are at the start of each history.
+    ///   - name: The name of the state machine's type. The script `Scripts/check-machines` looks for this name.
+    ///   - model: Values that the events need in addition to the machine. Every history starts with these values.
     package init(
         _ name: String, model: Model, make: @escaping @Sendable (inout SplitMix64) -> Machine,
         event: @escaping @Sendable (inout Machine, inout Model, Duration, inout SplitMix64) -> [Machine.Action]
@@ -37,9 +38,10 @@ package struct MachineTrial<Machine: StateMachine & ~Copyable, Model: Sendable>:
         return copy
     }
 
-    /// Declares the action that reports the end. Some seed must reach it.
+    /// Declares which action reports the machine's end. At least one seed must lead to this action.
     ///
-    /// - Parameter mayFollowEnd: Whether an action is permitted after the end, for example to release a late socket.
+    /// - Parameter mayFollowEnd: Returns whether an action is permitted after the end. An example is the release of a
+    ///   late socket.
     package func ending(
         with isEnd: @escaping @Sendable (Machine.Action) -> Bool,
         mayFollowEnd: @escaping @Sendable (Machine.Action) -> Bool = { _ in false }
@@ -55,14 +57,15 @@ package struct MachineTrial<Machine: StateMachine & ~Copyable, Model: Sendable>:
         return copy
     }
 
-    /// Declares that the machine awaits no time. Otherwise some seed must reach a deadline.
+    /// Declares that the machine has no deadlines. Without this declaration, the trial fails if no seed leads to a
+    /// deadline.
     package func untimed() -> Self {
         var copy = self
         copy.awaitsTime = false
         return copy
     }
 
-    /// Declares how far two histories of one seed are equal, for a machine that iterates over hash tables.
+    /// Declares how two runs with the same seed are compared. Runs can differ if a machine iterates over hash tables.
     package func comparing(_ comparison: MachineHistoryComparison) -> Self {
         var copy = self
         copy.comparison = comparison
@@ -96,7 +99,7 @@ package struct MachineTrial<Machine: StateMachine & ~Copyable, Model: Sendable>:
         var history = MachineHistory()
         var machine = make(&random)
         var model = model
-        // Some histories begin late, so that a time that was not set is not mistaken for zero.
+        // Let some histories begin at a late time. Otherwise a time that was not set could be mistaken for time zero.
         var now = Duration.seconds(random.integer(in: 0...2) * 1_000)
         let count = random.integer(in: 1...60)
         for _ in 0..<count where history.breach == nil {
@@ -106,7 +109,7 @@ package struct MachineTrial<Machine: StateMachine & ~Copyable, Model: Sendable>:
         return history
     }
 
-    /// Reports an event or passes time.
+    /// Reports a random event to the machine, or advances the time.
     private func step(
         _ machine: inout Machine, _ model: inout Model, _ now: inout Duration, _ random: inout SplitMix64,
         _ history: inout MachineHistory
@@ -128,7 +131,7 @@ package struct MachineTrial<Machine: StateMachine & ~Copyable, Model: Sendable>:
         pass(&machine, &model, now, &history)
     }
 
-    /// Calls the timer before its deadline. Nothing may happen.
+    /// Calls the machine's timer before the machine's deadline. The call must change nothing.
     private func passEarly(
         _ machine: inout Machine, _ model: inout Model, _ now: Duration, _ deadline: Duration,
         _ history: inout MachineHistory
@@ -140,7 +143,8 @@ package struct MachineTrial<Machine: StateMachine & ~Copyable, Model: Sendable>:
         }
     }
 
-    /// Takes the due actions, twice. The second call may do nothing, and the deadline must be in the future.
+    /// Takes all due actions, and then tries again. The second call must return no actions, and the new deadline must
+    /// be in the future.
     private func pass(
         _ machine: inout Machine, _ model: inout Model, _ now: Duration, _ history: inout MachineHistory
     ) {
@@ -160,7 +164,7 @@ package struct MachineTrial<Machine: StateMachine & ~Copyable, Model: Sendable>:
         checkEnd(machine.hasEnded, &history)
     }
 
-    /// Lets the time run to each next deadline, without events.
+    /// Advances the time to each next deadline, without any events.
     private func settle(
         _ machine: inout Machine, _ model: inout Model, _ start: Duration, _ history: inout MachineHistory
     ) {
@@ -200,7 +204,7 @@ package struct MachineTrial<Machine: StateMachine & ~Copyable, Model: Sendable>:
     }
 }
 
-/// The events of one seed, and their results.
+/// A random sequence of events, with the results that the machine returned.
 private struct MachineHistory {
     var lines: [String] = []
     var breach: (MachineLaw, String)?

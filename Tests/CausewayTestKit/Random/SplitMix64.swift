@@ -1,6 +1,8 @@
-/// A small random number generator whose whole state is its seed: the same seed gives the same test.
+/// A small random number generator. Its whole state is determined by its seed, so the same seed always gives the same
+/// test.
 ///
-/// Nearby seeds give unrelated sequences, so a property test can use consecutive seeds. Not for cryptography.
+/// Seeds that are close to each other give unrelated sequences. A property test can therefore use consecutive seeds. Do
+/// not use it for cryptography.
 public struct SplitMix64: RandomNumberGenerator, Sendable {
     private var state: UInt64
 
@@ -21,7 +23,7 @@ extension RandomNumberGenerator {
     /// Returns a random integer of the range.
     public mutating func integer(in range: ClosedRange<Int>) -> Int { Int.random(in: range, using: &self) }
 
-    /// Returns `true` once in `one` calls on average.
+    /// Returns `true` with a probability of 1 / `one`.
     public mutating func chance(oneIn one: Int) -> Bool { Int.random(in: 0..<max(one, 1), using: &self) == 0 }
 
     /// Returns random bytes.

@@ -1,7 +1,8 @@
 internal import Dispatch
 internal import Synchronization
 
-/// An actor that counts the jobs of its executor. A task that leaves the actor for a nonisolated function and comes back makes one.
+/// An actor that counts the jobs that its executor runs. If a task leaves the actor for a nonisolated function, its
+/// return adds one job.
 public actor CountingActor {
     private nonisolated let executor = CountingExecutor()
 
@@ -11,7 +12,7 @@ public actor CountingActor {
     /// The executor that counts.
     public nonisolated var unownedExecutor: UnownedSerialExecutor { executor.asUnownedSerialExecutor() }
 
-    /// The number of jobs so far.
+    /// The number of jobs that were given to the executor so far.
     public nonisolated var jobCount: Int { executor.jobCount.load(ordering: .relaxed) }
 
     /// Runs a function on the actor.

@@ -1,6 +1,6 @@
 internal import CausewaySystem
 
-/// Lets tasks wait until a test opens it.
+/// A gate at which tasks wait until a test opens it.
 public final class Gate: Sendable {
     private struct State {
         var isOpen = false
@@ -12,7 +12,7 @@ public final class Gate: Sendable {
     /// Creates a closed gate.
     public init() {}
 
-    /// Lets all tasks through that wait or will wait. May be called from any thread.
+    /// Opens the gate. All tasks that wait now or later may continue. May be called from any thread.
     public func open() {
         let waiting = state.withLock { state in
             state.isOpen = true

@@ -18,7 +18,7 @@ public final class VirtualClock: Clock, Sendable {
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
         /// Returns the time from this instant to another one.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
-        /// Whether the first instant is before the second.
+        /// Returns whether the first instant is before the second instant.
         public static func < (a: Instant, b: Instant) -> Bool { a.offset < b.offset }
     }
 
@@ -61,7 +61,7 @@ public final class VirtualClock: Clock, Sendable {
         state.withLock { state in Timer(id: state.timers.add(at: state.now + max(delay, .zero), body)) }
     }
 
-    /// Cancels a closure. Returns false if it has already run or was cancelled before.
+    /// Cancels a scheduled closure. Returns `false` if the closure has already run or was cancelled before.
     @discardableResult
     public func cancel(_ timer: Timer) -> Bool {
         let body = state.withLock { state in state.timers.cancel(timer.id) }
@@ -79,7 +79,8 @@ public final class VirtualClock: Clock, Sendable {
         try await withTaskCancellationHandler {
             try await withCheckedThrowingContinuation { continuation in
                 let refused = state.withLock { state in
-                    // The cancellation handler may have run before the sleeper was stored.
+                    // The cancellation handler may run before the waiting task is stored. It then finds no task to
+                    // resume, so check for the cancellation here.
                     if Task.isCancelled { return true }
                     state.sleepers[sleeper] = continuation
                     _ = state.timers.add(at: deadline.offset) { self.end(sleeper) { $0.resume() } }

@@ -9,7 +9,7 @@ struct DelayedCallTests {
     func onQueue() async {
         let (key, queue) = (DispatchSpecificKey<Bool>(), DispatchQueue(label: "delayed"))
         queue.setSpecific(key: key, value: true)
-        // A second call would resume the continuation again, which traps.
+        // The closure must run only once. A second run would resume the continuation again and trap.
         let isOnQueue = await withCheckedContinuation { (done: CheckedContinuation<Bool?, Never>) in
             queue.call(after: .zero) { done.resume(returning: DispatchQueue.getSpecific(key: key)) }
         }

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The cache of proxy scripts")
 struct PACStoreTests {
-    /// A fetch that the test ends.
+    /// A simulated fetch of a proxy script. The test decides when it ends.
     private final class Fetch: PACFetching {
         private let report: @Sendable (PACStore.Outcome) -> Void
         let isCancelled = LockedValue(false)
@@ -21,7 +21,7 @@ struct PACStoreTests {
         }
     }
 
-    /// A store with such fetches, and the scripts that its requests got.
+    /// A script store with simulated fetches, and the scripts that its requests received.
     private final class Rig: Sendable {
         private let made = LockedValue<[Fetch]>([])
         private let received = LockedValue<[String]>([])

@@ -5,7 +5,7 @@ import Testing
 
 @testable import Causeway
 
-/// A framer for lines that end with a semicolon. Records its calls in the log that the options contain.
+/// A framer for lines that end with a semicolon. It records its calls in a log, which it finds in the options.
 private final class Lines: NWProtocolFramerImplementation {
     static let label = "lines"
 
@@ -231,7 +231,7 @@ extension FramerLayerTests {
             }
         }
         delegate.options["watch"] = {
-            // The stage calls a framer again after the framer has advanced its cursor.
+            // The framer has advanced its cursor, so the stage calls the framer again.
             delegate.options["watch"] = {}
             #expect(!parse(4, 9, 4))
             #expect(parse(1, 2, 1))

@@ -5,8 +5,8 @@ import CausewayTypes
 
 @testable import Causeway
 
-/// A stack of real stages and delegates without a connection. Its clock stands still unless a test advances it, and queued calls wait for
-/// ``run()``.
+/// A protocol stack for tests. It has real stages and delegates, but no connection. The tests advance its clock, and
+/// queued calls wait until a test calls ``run()``.
 final class StackDouble: Sendable {
     private struct State: Sendable {
         var stack: ProtocolStack
@@ -51,7 +51,9 @@ final class StackDouble: Sendable {
 
     private let state: LockedValue<State>
 
-    /// - Parameter layers: The layers from the bottom up.
+    /// Creates a stack and starts it.
+    ///
+    /// - Parameter layers: The layers, from the one nearest to the transport upward.
     init(_ layers: [StackLayer]) {
         var first = State(stack: ProtocolStack(layers.map(\.stage)))
         for (id, layer) in zip(first.stack.stageIDs, layers) { first.delegates[id] = layer.delegate }
@@ -60,9 +62,9 @@ final class StackDouble: Sendable {
         run()
     }
 
-    /// The events of the stack as a whole.
+    /// The events that the whole stack reported, as text.
     var events: [String] { state.withLock { $0.events.map { "\($0)" } } }
-    /// The number of calls that restart the time limit for the peer.
+    /// The number of calls that restarted the peer's time limit.
     var answerCount: Int { state.withLock { $0.answerCount } }
     var stageCount: Int { state.withLock { $0.stack.stageIDs.count } }
     var deadline: Duration? { state.withLock { $0.stack.deadline } }
@@ -114,7 +116,7 @@ final class StackDouble: Sendable {
         return isTaken
     }
 
-    /// Returns the next message for the program: its text and its context.
+    /// Returns the next message for the program: its text, its context, and whether the message ends.
     func take() -> (text: String, context: NWConnection.ContentContext, endsMessage: Bool)? {
         let chunk = state.withLock { $0.stack.nextInbound(at: .zero) }
         run()
@@ -123,7 +125,7 @@ final class StackDouble: Sendable {
         return (String(decoding: chunk.bytes.bytes, as: UTF8.self), context, chunk.endsMessage)
     }
 
-    /// Returns all output so far.
+    /// Removes and returns all output that the stack has ready.
     func output() -> ByteChain {
         var all = ByteChain()
         while let chunk = state.withLock({ $0.stack.nextOutbound(at: .zero) }) { all.append(chunk.bytes) }

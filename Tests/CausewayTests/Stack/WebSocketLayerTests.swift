@@ -56,7 +56,7 @@ struct WebSocketLayerTests {
         #expect(throws: Never.self) { try makeWebSocketLayer(options, isServer: false, endpoint: endpoint) }
     }
 
-    /// A client and a server with their exchanged bytes.
+    /// A client and a server, with the bytes that they have exchanged.
     private struct Pair {
         let client: StackDouble
         let server: StackDouble
@@ -165,7 +165,7 @@ struct WebSocketLayerTests {
 }
 
 extension WebSocketLayerTests {
-    /// Waits for the single call of a pong handler.
+    /// Waits for the single call of a pong handler, and returns its error.
     private func pong(_ body: (Context) -> Void) async -> NWError? {
         await withCheckedContinuation { done in
             body(
@@ -186,7 +186,7 @@ extension WebSocketLayerTests {
             pair.exchange()
         }
         #expect(error == nil)
-        // Neither the ping nor its pong is a message.
+        // A ping and its pong are not messages. So neither side must have received a message.
         #expect(pair.server.take() == nil && pair.client.take() == nil)
     }
 

@@ -4,7 +4,7 @@ import Testing
 
 @testable import Causeway
 
-/// One side of a compressed WebSocket connection, with its events.
+/// One side of a compressed WebSocket connection. It records the side's events.
 struct CompressedSide {
     var machine: WebSocketMachine
     /// The complete messages.
@@ -12,12 +12,13 @@ struct CompressedSide {
     var controls: [String] = []
     var failure: WebSocketMachine.Failure?
     var hasEnded = false
-    /// The size of the largest part of a message that was delivered.
+    /// The size of the largest message part that was delivered.
     var largestPart = 0
     private var partial: [UInt8] = []
 
     /// - Parameters:
-    ///   - answer: The server's answer, as in the field; `nil` for a side without compression.
+    ///   - answer: The server's answer, as the value of its `Sec-WebSocket-Extensions` field; `nil` for a side without
+    ///     compression.
     init(
         isServer: Bool, _ answer: String? = MessageDeflate.name,
         _ change: (inout WebSocketMachine.Configuration) -> Void = { _ in }
@@ -57,7 +58,7 @@ struct CompressedSide {
         settle()
     }
 
-    /// Takes all events.
+    /// Processes all events that the state machine reports.
     mutating func settle() {
         while let event = machine.nextEvent() {
             switch event {
@@ -76,7 +77,7 @@ struct CompressedSide {
         }
     }
 
-    /// Returns all output.
+    /// Removes and returns all bytes that the state machine wants to send.
     mutating func output() -> [UInt8] {
         var bytes: [UInt8] = []
         while let next = machine.nextOutput(atMost: 10_000) { bytes += next.bytes }
@@ -93,7 +94,7 @@ struct CompressedSide {
     }
 }
 
-/// Returns the headers of frames.
+/// Returns the headers of the frames in these bytes.
 func headers(_ bytes: [UInt8]) -> [WebSocketFrameHeader] {
     var found: [WebSocketFrameHeader] = []
     var reader = ByteReader(bytes.span)

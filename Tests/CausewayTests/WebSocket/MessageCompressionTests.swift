@@ -210,11 +210,12 @@ struct MessageCompressionTests {
             #expect(receiver.messages.count == (isAccepted ? 1 : 0))
             #expect(receiver.failure == (isAccepted ? nil : .messageTooBig))
             #expect(receiver.largestPart <= 1_000)
-            // The close code is 1009.
+            // The message was too long. The receiver must send a close frame with code 1009.
             guard !isAccepted, let frame = Optional(receiver.output()), frame.count == 8 else { continue }
             #expect(frame[6] ^ frame[2] == 0x03 && frame[7] ^ frame[3] == 0xF1)
         }
-        // Data that does not compress may be longer than the limit on the wire.
+        // The size limit applies to the decompressed message. If the data cannot be compressed, the sent message can be
+        // larger than this limit.
         var sender = CompressedSide(isServer: true)
         var receiver = CompressedSide(isServer: false) { $0.maximumMessageSize = 300 }
         let sent = sender.send(.binary, Self.noise(300))

@@ -4,14 +4,14 @@ import Foundation
 
 @testable import CausewayURLLoading
 
-/// Plays the tests of ``CacheVector`` against the cache, with a virtual server and a virtual clock.
+/// Runs the ``CacheVector`` tests against the cache. The server is simulated, and a virtual clock sets the time.
 final class CacheVectorPlayer {
-    /// The response that the client sees, and how it came about.
+    /// The response that the client gets, and how it was produced.
     struct Outcome {
         var status: Int
         var fields: FieldSection
         var content: Data
-        /// The request that the server received; `nil` if it received none.
+        /// The fields of the request that the server received; `nil` if it received no request.
         var sent: FieldSection?
         var isConfirmed = false
     }
@@ -65,7 +65,7 @@ final class CacheVectorPlayer {
 
     private func play(_ step: CacheVector.Step) -> Outcome {
         let cache = makeCache()
-        // Files are written on a queue.
+        // Wait until the cache's queue has written its files.
         defer { _ = cache.currentDiskUsage }
         var fields = FieldSection()
         for (name, value) in step.requestFields { fields.append(name, value) }
@@ -133,7 +133,7 @@ final class CacheVectorPlayer {
         return (step.status, fields, Data((step.body ?? vector.id).utf8))
     }
 
-    /// Whether the request names a validator of the response before.
+    /// Whether the request contains a validator from the previous response, such as its entity tag.
     private func isCurrent(_ request: FieldSection) -> Bool {
         for (name, condition) in [("ETag", "If-None-Match"), ("Last-Modified", "If-Modified-Since")] {
             guard let value = previous?.responseFields.first(where: { $0.0 == name })?.1 else { continue }

@@ -5,21 +5,22 @@ import Testing
 
 @Suite("The cache and the tests of http-tests/cache-tests")
 struct CacheVectorTests {
-    /// The stores that the tests are played against.
+    /// The kinds of cache with which the tests run.
     enum Store: String, CaseIterable, Sendable {
         case memory
-        /// Files, read by a new cache at each request.
+        /// A cache that stores responses in files. Each request uses a new cache object, so that the cache must read
+        /// the files.
         case files
     }
 
-    /// The optimal tests that do not pass, with the reason.
+    /// Optional tests that do not pass yet, with the reasons. The test suite calls these tests "optimal".
     static let notReached = [
         "vary-normalise-lang-select": "the languages of a response do not tell which the server would choose",
         "partial-store-partial-reuse-partial-suffix": "the stored part ends before the last byte",
         "partial-store-partial-complete": "without a validator, parts cannot be combined (RFC 9111 §3.4)",
     ]
 
-    // RFC 9111 §3.1, §3.2, §3.4, §4.1, §4.2.1, §4.2.2, §4.3, §5.2.2, §5.3; RFC 9110 §15.1.
+    // HTTP caching: RFC 9111 §3.1, §3.2, §3.4, §4.1, §4.2.1, §4.2.2, §4.3, §5.2.2, §5.3; RFC 9110 §15.1.
     @Test("All required tests pass, and 95 % of the optimal ones", arguments: Store.allCases)
     func vectors(_ store: Store) {
         guard !CacheVector.all.isEmpty else { return }

@@ -4,18 +4,18 @@ import Foundation
 
 @testable import CausewayURLLoading
 
-/// A test of the suites of http-tests/cache-tests: requests, the answers of the server, and what a cache must do.
+/// One test of the http-tests/cache-tests suites: requests, the server's answers, and what a cache must do.
 struct CacheVector: Sendable, CustomStringConvertible {
-    /// What a test asks of a cache.
+    /// The kind of a cache test: a required behaviour, an optimal one, or a check.
     enum Kind: String, Sendable {
         case required, optimal, check
     }
 
-    /// A request, the answer of the server, and what the client must see.
+    /// A request, the server's response, and the result that the client must get.
     struct Step: Sendable {
         var requestFields: [(String, String)] = []
         var status = 200
-        /// The fields, of which numbers are dates relative to the time of the answer.
+        /// The header fields. A number stands for a date relative to the time of the answer.
         var responseFields: [(String, Text)] = []
         var body: String?
         var pausesAfter = false
@@ -27,7 +27,7 @@ struct CacheVector: Sendable, CustomStringConvertible {
         var missingResponse: [String] = []
     }
 
-    /// The value of a field.
+    /// The value of a header field in a test.
     enum Text: Sendable {
         case text(String)
         case number(Int)
@@ -36,13 +36,13 @@ struct CacheVector: Sendable, CustomStringConvertible {
     var suite: String
     var id: String
     var kind: Kind
-    /// Whether only shared caches and intermediaries are meant.
+    /// Whether the test concerns only shared caches and intermediaries.
     var isForSharedCaches: Bool
     var steps: [Step]
 
     var description: String { "\(suite)/\(id)" }
 
-    /// All tests of the file, or none if it is missing.
+    /// All tests in the test data file; empty if the file is missing.
     static let all: [CacheVector] = {
         guard let data = data(),
             let suites = try? JSONSerialization.jsonObject(with: data) as? [[String: Any]]

@@ -4,7 +4,7 @@ import Testing
 
 @testable import CausewayURLLoading
 
-/// Changes of files by several threads and processes.
+/// Tests changes of the cache's files by several threads and processes.
 extension DiskCacheTests {
     @Test("Parts in files are combined, also those of another process; the whole answers every request")
     func parts() throws {
@@ -27,7 +27,7 @@ extension DiskCacheTests {
         }
         try store(0..<4, in: folder.cache())
         try store(4..<6, in: folder.cache())
-        // A lookup by the program returns the stored response as a whole.
+        // A lookup without a range in the request returns the whole stored content.
         #expect(found("1-4") == Array(0..<6) && found("0-8") == nil && found(nil) == nil)
         #expect(folder.names.count == 1)
         try store(5..<9, in: folder.cache())
@@ -52,7 +52,7 @@ extension DiskCacheTests {
             [.modificationDate: Date(timeIntervalSinceNow: -365 * 86_400)], ofItemAtPath: old.path)
         let other = folder.cache()
         #expect(other.currentDiskUsage > 0)
-        // The first use opened the directory, and the queue cleans it before the second.
+        // The first use opened the directory. Before this second use, the cache's queue cleans the directory.
         #expect(other.currentDiskUsage > 0)
         #expect(folder.names.count == 2)
         #expect(folder.names.contains(recent.lastPathComponent))
@@ -71,10 +71,11 @@ extension DiskCacheTests {
             #expect(folder.names.count == 1)
             let facts = try FileManager.default.attributesOfItem(atPath: folder.inner.path)
             #expect((facts[.posixPermissions] as? NSNumber)?.intValue == 0o700)
-            // Also with its parent, as a user empties ~/.cache.
+            // In the first round, remove only the inner directory. In later rounds, remove its parent too, as when a
+            // user empties ~/.cache.
             try FileManager.default.removeItem(at: round == 1 ? folder.inner : folder.url)
         }
-        // Without a new response, nothing is created.
+        // As long as no new response is stored, the cache does not create the directory again.
         _ = cache.currentDiskUsage
         #expect(!FileManager.default.fileExists(atPath: folder.url.path))
     }
@@ -134,7 +135,8 @@ extension DiskCacheTests {
         for (number, key) in keys.enumerated() {
             changes.store(CacheEntry(response: try entry(number, 1 << 20), head: nil, stored: Date()), for: key)
         }
-        // Fifteen fit with their fields. A response that is not stored must not leave an older file.
+        // Fifteen responses with their header fields fit into the limit. The others are not stored. For each of them,
+        // the older file for the same key must be removed.
         #expect(
             keys.map { changes[$0]?.entries.count } == Array(repeating: 1, count: 15) + Array(repeating: 0, count: 5))
         #expect(changes[keys[19]]?.removesFiles == true)

@@ -19,7 +19,7 @@ struct DiskCacheTests {
             ((try? FileManager.default.contentsOfDirectory(atPath: inner.path)) ?? []).sorted()
         }
 
-        /// Returns a cache without memory, so that every response comes from a file.
+        /// Returns a cache that stores nothing in memory, so that every response comes from a file.
         func cache(capacity: Int = 1 << 20) -> URLCache {
             URLCache(memoryCapacity: 0, diskCapacity: capacity, directory: url)
         }
@@ -48,7 +48,7 @@ struct DiskCacheTests {
         let folder = Folder()
         let first = folder.cache()
         first.storeCachedResponse(try entry(1), for: request(1))
-        // A response that waits to be written is found as well.
+        // The cache also finds a response that is not written to the disk yet.
         #expect(first.cachedResponse(for: request(1)) != nil)
         #expect(first.currentDiskUsage > 100)
         let read = try #require(folder.cache().cachedResponse(for: request(1)))
@@ -148,7 +148,8 @@ struct DiskCacheTests {
         #expect(again.cachedResponse(for: request(1))?.data == Data(repeating: 1, count: 100))
         again.storeCachedResponse(try entry(2), for: request(2))
         #expect(again.currentDiskUsage > 0 && again.cachedResponse(for: request(2)) != nil)
-        // Foreign files with names of the cache count, so they are evicted.
+        // Files with names like cache files count towards the size limit, even if another program has written them. So
+        // they are evicted too.
         let small = folder.cache(capacity: 5_000)
         small.storeCachedResponse(try entry(3), for: request(3))
         #expect(small.currentDiskUsage <= 5_000 && small.cachedResponse(for: request(3)) != nil)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Connections that belong to a credential")
 struct BoundConnectionsTests {
-    /// Keeps leases in the order in which loads got them.
+    /// Stores leases in the order in which the loads received them.
     private final class Leases: Sendable {
         private let list = LockedValue<[BoundLease]>([])
 
@@ -36,12 +36,12 @@ struct BoundConnectionsTests {
         let leases = Leases()
         for _ in 0..<3 { connections.acquire(for: ann, isNew: false) { leases.add($0) } }
         #expect(leases.names == ["ntlm 1", "ntlm 2"])
-        // Another credential has separate names.
+        // Connections for another credential get new names.
         connections.acquire(for: Self.owner("bob"), isNew: false) { leases.add($0) }
         #expect(leases.names == ["ntlm 1", "ntlm 2", "ntlm 3"])
         leases.end(0)
         #expect(leases.names == ["ntlm 1", "ntlm 2", "ntlm 3", "ntlm 1"])
-        // A lease ends once.
+        // A second end of the same lease must change nothing.
         leases.end(0)
         connections.acquire(for: ann, isNew: false) { leases.add($0) }
         #expect(leases.names.count == 4)
@@ -64,7 +64,8 @@ struct BoundConnectionsTests {
         let last = try lease()
         #expect(last.name == "ntlm 2")
         #expect(try lease(isNew: true).name == "ntlm 3")
-        // The session forgets its credentials. A name that was leased then is not used again.
+        // The session now forgets its credentials. After that, the session does not use the earlier connection name
+        // again.
         connections.forgetAll()
         last.end()
         #expect(try lease().name == "ntlm 4")

@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Challenges of connections")
 struct ConnectionQuestionTests {
-    /// Keeps the answers to challenges.
+    /// Records how challenges were answered.
     private final class Answers: Sendable {
         private let list = LockedValue<[URLSession.AuthChallengeDisposition]>([])
 
@@ -64,7 +64,7 @@ struct ConnectionQuestionTests {
         let (origin, other) = (load.origin, FakeLoad(challenges: []))
         for waiting in [load, other] { challenges.add(waiting, origin) }
         challenges.remove(load, origin)
-        // Removing a load again changes nothing.
+        // If the load was already removed, another removal changes nothing.
         challenges.remove(load, origin)
         challenges.add(load, origin)
         #expect(challenges.first(origin) === other)

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("Delivery of content")
 struct ContentDeliveryTests {
-    /// "hello" as gzip content, in an uncompressed block (RFC 1951 §3.2.4).
+    /// The text "hello" in the gzip format, in a block without compression (RFC 1951 §3.2.4).
     private static let gzip =
         Data([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 1, 5, 0, 0xfa, 0xff]) + Data("hello".utf8)
         + Data([0x86, 0xa6, 0x10, 0x36, 5, 0, 0, 0])
@@ -22,7 +22,7 @@ struct ContentDeliveryTests {
         return HTTPURLResponse(HTTPResponseHead(status: 200, fields: fields), to: load.request)
     }
 
-    /// Returns the decoder that the delivery has made.
+    /// Returns the decoder that the load uses for its content.
     private func decoder() throws -> DecodedContent {
         let known = load.withState { $0.demandTargets.decoder }
         return try #require(known)
@@ -67,7 +67,7 @@ struct ContentDeliveryTests {
     @Test("Malformed content fails the load; a response without coding needs no decoder")
     func codings() {
         delivery.deliver(Data("not gzip, not gzip".utf8), to: .newDecoder(response("gzip"), nil))
-        // A library may notice only at the end.
+        // Some decompression libraries notice the error late, when the content ends. So end the content.
         if let decoder = load.withState({ $0.demandTargets.decoder }) {
             decoder.end()
             delivery.decode(decoder)
@@ -85,7 +85,7 @@ struct ContentDeliveryTests {
         #expect(load.words == ["response 200", "one", "response 200", "two"] && load.steps.isEmpty)
         let encoded = FakeLoad(challenges: [])
         ContentDelivery(load: encoded).deliver(Self.gzip, to: .newDecoder(response("gzip"), try makeParts()))
-        // The text before the first part is dropped.
+        // This content comes before the first part, and the decoder drops such text. So nothing is delivered.
         #expect(encoded.words.isEmpty && encoded.steps == [.updatedReading])
     }
 

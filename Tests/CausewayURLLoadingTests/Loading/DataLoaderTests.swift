@@ -19,7 +19,7 @@ struct DataLoaderTests {
             state.load.attempt = attempt
         }
         core.suspend()
-        // The events stay in the mailbox, and count as pending.
+        // Hold the mailbox, so that all events stay in it. The bytes of these events then count as pending.
         _ = core.hold()
         let response = URLResponse(url: url, mimeType: nil, expectedContentLength: 3, textEncodingName: nil)
         let loader = DataLoader(CachedURLResponse(response: response, data: Data("abc".utf8)), for: attempt)

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("Exchanges that fail")
 struct FailedExchangeTests {
-    /// Counts the contexts, of which it makes none.
+    /// An authentication mechanism that always fails to create a context. It counts the calls.
     private final class Mechanism: NegotiateMechanism {
         private let count = LockedValue(0)
 
@@ -35,7 +35,7 @@ struct FailedExchangeTests {
         load.failExchange(.timedOut)
         FailedExchange(of: load).recover()
         #expect(load.steps == [.failed(.timedOut)])
-        // The end of the load comes once.
+        // Further calls must not report the end of the load again.
         FailedExchange(of: load).recover()
         FailedExchange(of: load).fail()
         #expect(load.steps == [.failed(.timedOut)])
@@ -94,7 +94,7 @@ struct FailedExchangeTests {
             access.bound = LoadAccess.Bound(owner: negotiation.owner, handshake: handshake)
         }
         FailedExchange(of: load).recover()
-        // Without a context the load fails, because the connection of the handshake is gone.
+        // The handshake's connection is gone, and there is no security context. So the load fails.
         #expect(mechanism.contextCount == 1 && load.steps == [.failed(.connectionLost)])
     }
 }

@@ -9,25 +9,25 @@ import Foundation
 
 @testable import CausewayURLLoading
 
-/// A load without a connection, which holds a response and records what becomes of it.
+/// A load without a connection. It holds a response, and records what happens to it.
 final class FakeLoad: ConnectingLoad, HoldingLoad, RecoveringLoad {
     enum Step: Equatable {
-        /// The request is sent again with this field `Authorization`.
+        /// The load sent the request again. The associated value is the `Authorization` field.
         case sent(String?)
-        /// The request is sent with this field `If-None-Match`.
+        /// The load sent its request. The associated value is the field `If-None-Match`.
         case requested(String?)
-        /// A stored response with this content ends the load.
+        /// The load ended with a stored response that has this content.
         case replayed(String)
         case delivered
         case finished
-        /// The response opens no WebSocket.
+        /// The load refused the response, because the response does not open a WebSocket.
         case refused
         case updatedReading
         case paused(Duration)
         case failed(LoadFailure.Cause)
     }
 
-    /// Ignores an exchange.
+    /// An observer that ignores all events of an exchange.
     private final class Observer: HTTPResponseObserver {
         func responded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) {}
         func received(_ content: Data) {}
@@ -41,7 +41,7 @@ final class FakeLoad: ConnectingLoad, HoldingLoad, RecoveringLoad {
         var isWebSocket = false
         var hasDelegate = true
         var onReport: (@Sendable (LoadEvent) -> Void)?
-        /// The challenges that the program has got, with their answers.
+        /// The challenges that the program has received. Each has a closure to which the test passes the answer.
         var challenges: [(URLAuthenticationChallenge, ChallengeAnswer)] = []
     }
 
@@ -70,7 +70,7 @@ final class FakeLoad: ConnectingLoad, HoldingLoad, RecoveringLoad {
         hold()
     }
 
-    /// Makes the load hold its response, after the request was sent again.
+    /// Makes the load send the request again, and then hold back the response.
     func hold() {
         send()
         let head = HTTPResponseHead(status: response.statusCode, fields: response.fields)
@@ -81,13 +81,13 @@ final class FakeLoad: ConnectingLoad, HoldingLoad, RecoveringLoad {
         }
     }
 
-    /// Makes the load repeat its request, which fails without a response.
+    /// Makes the load send its request again. This request then fails without a response.
     func failExchange(_ failure: HTTPFailure) {
         repeatExchange()
         withState { state in _ = state.exchangeEnded(.failure(failure)) }
     }
 
-    /// Makes the load repeat its request, and wait for the response.
+    /// Makes the load send its request again and wait for the response.
     func repeatExchange() {
         prepare()
         send()
@@ -96,7 +96,7 @@ final class FakeLoad: ConnectingLoad, HoldingLoad, RecoveringLoad {
     /// Makes the load prepare another request.
     func prepare() { withState { state in _ = state.repetitionChosen() } }
 
-    /// Starts an exchange without a connection: the engine refuses the method.
+    /// Starts an exchange that opens no connection, because the engine refuses its method.
     private func send() {
         let origin = HTTPOrigin(isSecure: true, host: "example.com")
         let handle = engine.start(HTTPRequestValue(method: "CONNECT", origin: origin), observer: Observer())
@@ -108,16 +108,17 @@ final class FakeLoad: ConnectingLoad, HoldingLoad, RecoveringLoad {
 
     var steps: [Step] { log.withLock { $0.steps } }
     var events: [LoadEvent] { log.withLock { $0.events } }
-    /// The reported events in words.
+    /// The events that the load has reported, as text.
     var words: [String] { events.map(Self.words) }
     var challenges: [URLAuthenticationChallenge] { log.withLock { $0.challenges.map(\.0) } }
 
-    /// Answers the last challenge.
+    /// Answers the latest authentication challenge, as a program would.
     func answer(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential? = nil) {
         log.withLock { $0.challenges.last?.1 }?(disposition, credential)
     }
 
-    /// Calls a closure after each event, as if it came from another thread meanwhile.
+    /// Sets a closure that runs after each event. The closure simulates a call that another thread makes at this
+    /// moment.
     func onReport(_ body: @escaping @Sendable (LoadEvent) -> Void) { log.withLock { $0.onReport = body } }
 
     // MARK: ChallengedLoad

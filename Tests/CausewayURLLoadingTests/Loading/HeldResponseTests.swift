@@ -10,7 +10,7 @@ struct HeldResponseTests {
         load.withState { state in _ = state.contentArrived(Data(text.utf8)) }
     }
 
-    /// Makes a load deliver its held response.
+    /// Makes a load deliver a response that it has held back.
     private func deliver(_ load: FakeLoad) {
         load.withState { state in _ = state.deliveryChosen() }
         HeldResponse(of: load)?.deliver()

@@ -37,7 +37,7 @@ struct InterruptedUploadTests {
 
     private let lost = LoadFailure(.connectionLost)
 
-    /// Returns the load of an upload that retrieves the offset.
+    /// Returns a load with an interrupted upload. The upload now asks the server for the offset.
     private func retrieving() throws -> (load: FakeLoad, upload: InterruptedUpload) {
         let (load, upload) = (FakeLoad(challenges: []), try RunningUpload.make())
         load.repeatExchange()
@@ -54,7 +54,7 @@ struct InterruptedUploadTests {
         #expect(load.steps == [.paused(.milliseconds(200))])
         let action = load.withState { $0.pauseElapsed().action }
         #expect(action == .prepare)
-        // Another pause needs another exchange.
+        // The upload has already paused for the current exchange. It does not resume again for the same exchange.
         #expect(!upload.resumes(after: lost))
     }
 

@@ -40,7 +40,7 @@ struct LoadCacheTests {
         return try #require(LoadCache(store, for: LoadAttempt(request: request, task: task), nil))
     }
 
-    /// Returns the first step of a request with these fields.
+    /// Asks the cache what to do with a request that has these fields. Returns the cache's first step.
     private func step(
         _ cache: LoadCache, _ fields: [String: String] = [:], _ use: CacheUse = .byProtocol
     ) throws -> LoadCache.Step {

@@ -10,7 +10,7 @@ import Testing
 
 @Suite("The state of a load")
 struct LoadStateTests {
-    /// Ignores an exchange.
+    /// An observer that does nothing with an exchange's events.
     private final class Observer: HTTPResponseObserver {
         func responded(_ head: HTTPResponseHead, _ connection: HTTPConnectionInformation) {}
         func received(_ content: Data) {}
@@ -21,7 +21,7 @@ struct LoadStateTests {
     private let url = URL(string: "https://example.com/a").unsafelyUnwrapped
     private let engine = HTTPEngine()
 
-    /// Returns the handle of a request that uses no connection, because the engine refuses the method.
+    /// Returns the handle of a request that uses no connection, because the engine refuses its method.
     private func makeHandle() -> HTTPRequestHandle {
         engine.start(HTTPRequestValue(method: "CONNECT", origin: origin), observer: Observer())
     }
@@ -40,7 +40,7 @@ struct LoadStateTests {
         return state.headArrived(head, response, HTTPConnectionInformation(isReused: true), verdict)
     }
 
-    /// Returns a load with a running exchange.
+    /// Returns the state of a load that has sent its request and waits for the response.
     private func loading(_ record: TransactionRecord? = nil) -> LoadState {
         var state = LoadState(record: record)
         _ = prepare(&state)
@@ -48,7 +48,7 @@ struct LoadStateTests {
         return state
     }
 
-    /// Returns a load with a running exchange whose head has arrived.
+    /// Returns a load with a running exchange that has received its response head.
     private func loading(_ verdict: LoadMachine.Verdict, _ fields: [(String, String)] = []) -> LoadState {
         var state = loading()
         _ = respond(&state, verdict, fields)
@@ -130,7 +130,7 @@ struct LoadStateTests {
         var state = loading(.hold(.redirect))
         let held = receive(&state, "a")
         let decision = state.deliveryChosen().action
-        // The machine decides at the end of the response or after 64 KiB.
+        // The load machine waits for the end of the response, or for 64 KiB of content. Then it decides.
         #expect(held == .hold && decision == .none)
         let limit = receive(&state, String(repeating: "b", count: LoadMachine.heldLimit))
         let delivery = state.deliveryChosen().action
@@ -280,7 +280,7 @@ struct LoadStateTests {
         #expect(stopped?.reads == false)
         let same = state.demandChanged(wantsBytes: false, applied: false)
         #expect(same == nil)
-        // Another thread has applied an older state.
+        // Another thread has applied an older state before this call.
         let newer = state.demandChanged(wantsBytes: false, applied: true)
         #expect(newer?.reads == false)
         _ = state.exchangeEnded(.success(FieldSection()))

@@ -7,7 +7,7 @@ import Testing
 
 @Suite("The content of a request")
 struct PausableSourceTests {
-    /// Content without an end.
+    /// A reader of content that never ends.
     private struct EndlessReader: BodyReader {
         let feed: AsyncStream<String>.Continuation
 
@@ -31,7 +31,7 @@ struct PausableSourceTests {
         source.next { _ in feed.yield("piece") }
         for _ in 0..<100 { await Task.yield() }
         feed.yield("resumed")
-        // The task counts as resumed but loads nothing.
+        // Mark the task as resumed. It loads nothing.
         _ = core.state.withLock { $0.life.resume() }
         source.demandChanged()
         var iterator = events.makeAsyncIterator()

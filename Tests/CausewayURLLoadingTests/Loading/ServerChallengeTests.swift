@@ -9,7 +9,7 @@ import Testing
 struct ServerChallengeTests {
     private let basic = #"Basic realm="r""#
     private let user = URLCredential(user: "u", password: "p", persistence: .none)
-    /// The field value for `u` and `p`.
+    /// The `Authorization` field value for the user name `u` and the password `p`.
     private let answer = "Basic dTpw"
 
     private func challenged(_ load: FakeLoad) { ServerChallenge(load: load, response: load.response).answer() }

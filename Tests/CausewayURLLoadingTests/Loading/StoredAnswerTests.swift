@@ -27,7 +27,7 @@ struct StoredAnswerTests {
             CacheExchange(fields: FieldSection(), requestTime: now, responseTime: now))
     }
 
-    /// Returns a load that prepares its first request.
+    /// Creates a load that has prepared its first request.
     private func makeLoad(isMeasured: Bool = false) throws -> (load: FakeLoad, cache: LoadCache) {
         let request = URLRequest(url: url)
         let task = try #require(URLSession(configuration: .ephemeral).dataTask(with: request).core)

@@ -33,7 +33,7 @@ struct StreamConversationTests {
         driver.arrive("", isEnd: true)
         driver.read(1, 1, "b")
         #expect(driver.noticed == ["read closed", "a 12 end", "b - end"])
-        // The other direction stays open.
+        // Only the receiving direction has ended. The task can still write.
         driver.write("x")
         driver.change { $0.closeWrite(at: $1) }
         #expect(driver.sent == "x.")
@@ -71,7 +71,7 @@ struct StreamConversationTests {
             driver.arrive(String(repeating: "x", count: 1_024))
         }
         let buffer = driver.conversation.input.buffer
-        // The memory before the first index belongs to the buffer, too.
+        // The buffer may contain unused bytes before its first index. They use memory too, so limit their number.
         #expect(buffer.count == 65_536 && buffer.startIndex <= 65_536)
     }
 
@@ -192,7 +192,7 @@ struct StreamConversationTests {
         #expect(driver.handedOver == "" && driver.wanted == nil)
         driver.change { $0.secured(nil, at: $1) }
         #expect(driver.sent == "later" && driver.wanted != nil)
-        // A second start has no effect.
+        // If TLS is already in use, starting it again changes nothing.
         driver.change { $0.change(.secure, at: $1) }
         driver.write("!")
         #expect(driver.sent == "later!")

@@ -3,21 +3,21 @@ import Foundation
 
 @testable import CausewayURLLoading
 
-/// Runs the conversation of a stream task with a connection in memory, under a virtual clock.
+/// Runs a stream task's state machine over an in-memory connection with a virtual clock.
 struct StreamDriver {
     var conversation: StreamConversation
-    /// What the program and the task noticed, as text.
+    /// The calls that were made to the program and to the task, as text.
     let log = Notes()
     private(set) var now = Duration.zero
-    /// The bytes that were sent; `.` stands for the end.
+    /// The bytes that the task has sent, as text. A `.` marks the end of the stream.
     private(set) var sent = ""
-    /// The number of bytes of the pending receive.
+    /// The number of bytes that the pending receive call requests. `nil` if no call is pending.
     private(set) var wanted: Int?
-    /// Whether the network processes sent bytes at once.
+    /// Whether the simulated network accepts sent bytes at once. If `false`, the test accepts them later.
     var processesAtOnce = true
     private var unprocessed: [Int] = []
     private(set) var alarms: [Duration] = []
-    /// Whether a recalled receive is withdrawn; otherwise its bytes are on their way.
+    /// Whether the simulated network withdraws a recalled receive. If `false`, the bytes are already on their way.
     var recalls = true
     private(set) var handedOver: String?
 
@@ -62,7 +62,7 @@ struct StreamDriver {
         change { $0.arrived(ByteArrival(Data(text.utf8), isEnd: isEnd, error: error), at: $1) }
     }
 
-    /// Processes the oldest piece that was sent.
+    /// Reports that the oldest sent piece was processed, with an optional error.
     mutating func process(_ error: NWError? = nil) {
         let count = unprocessed.removeFirst()
         change { $0.sent(count, error, at: $1) }

@@ -7,7 +7,7 @@ import Foundation
 
 @testable import CausewayURLLoading
 
-/// Texts that completion handlers append.
+/// A list of texts for a test's completion handlers to append to.
 final class Notes: Sendable {
     private let list = LockedValue<[String]>([])
 
@@ -16,24 +16,26 @@ final class Notes: Sendable {
     func append(_ text: String) { list.withLock { $0.append(text) } }
 }
 
-/// Runs a conversation with a server's machine in memory, as the channel of a task would.
+/// Runs a WebSocket conversation with a server in memory. This driver does what a task's channel does in a real
+/// program.
 struct ConversationDriver {
     var conversation = WebSocketConversation()
-    /// The server. Its pings are answered; it answers pings.
+    /// The server's WebSocket state machine. The conversation answers the server's pings, and the server answers the
+    /// conversation's pings.
     var server: WebSocketMachine
-    /// What the program and the task noticed, as text.
+    /// The events that the program and the task received, as text.
     let log = Notes()
     /// What the server received, as text.
     private(set) var heard: [String] = []
-    /// The number of bytes of the pending receive; `nil` if the connection is not read.
+    /// If a receive is pending, the number of bytes that it wants; otherwise `nil`.
     private(set) var wanted: Int?
-    /// The number of bytes that the conversation received.
+    /// The number of bytes that were delivered to the WebSocket conversation.
     private(set) var deliveredCount = 0
     /// Whether the network processes sent bytes at once.
     var processesAtOnce = true
-    /// The sizes of the pieces that the network has not processed.
+    /// The sizes of the pieces that were sent, but that the simulated network has not processed yet.
     private(set) var unprocessed: [Int] = []
-    /// The maximum size of a piece that arrives.
+    /// Received bytes arrive in pieces. This is the maximum size of a piece.
     var pieceLimit = Int.max
     private var arriving = Data()
     private var partial = Data()
@@ -80,7 +82,7 @@ struct ConversationDriver {
         settle()
     }
 
-    /// Returns an error as text, after a blank.
+    /// Returns a space and the name of the error. Returns an empty string if there is no error.
     static func text(_ error: (any Error)?) -> String {
         switch error {
         case nil: ""
@@ -105,7 +107,7 @@ struct ConversationDriver {
         settle()
     }
 
-    /// Delivers bytes that no machine would send.
+    /// Delivers bytes that no correct peer would send.
     mutating func deliver(_ bytes: [UInt8]) {
         arriving += bytes
         settle()
@@ -127,7 +129,7 @@ struct ConversationDriver {
         settle()
     }
 
-    /// Performs actions and moves bytes until nothing changes.
+    /// Performs actions and transfers bytes until nothing changes.
     mutating func settle() {
         repeat {
             let actions = conversation.actions

@@ -76,7 +76,8 @@ struct WebSocketConversationTests {
         driver.receive()
         driver.serverSends("b")
         driver.serverSends("c")
-        // The receive that was already pending brings bytes, which are not decoded.
+        // One receive call was already pending and gets these bytes. The conversation does not decode them while it is
+        // paused.
         #expect(driver.heard.isEmpty && driver.noticed.isEmpty && driver.wanted == nil)
         driver.conversation.setPaused(false)
         driver.settle()
@@ -97,7 +98,7 @@ struct WebSocketConversationTests {
 
     // MARK: Ends
 
-    // RFC 6455 §10.4.
+    // Limits on message size: RFC 6455 §10.4.
     @Test("A message of the maximum size is received; one byte more ends the task with EMSGSIZE", arguments: [0, 1])
     func size(_ excess: Int) {
         var driver = ConversationDriver()
@@ -163,7 +164,8 @@ struct WebSocketConversationTests {
         driver.conversation.send(.string("after")) { [log = driver.log] error in
             log.append("after\(ConversationDriver.text(error))")
         }
-        // A message that arrives before the answer is discarded.
+        // This side has sent its close frame. Until the peer answers with a close frame, arriving messages are
+        // discarded.
         driver.deliver([0x81, 1, 0x78])
         #expect(driver.heard == ["before", "close 1001 bye"])
         #expect(

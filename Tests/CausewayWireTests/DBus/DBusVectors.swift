@@ -24,7 +24,7 @@ enum DBusVectors {
         0008000000000000000000000007
         """)
 
-    /// A call as GDBus encodes it.
+    /// The bytes of a D-Bus call (`Hello`) as the library GDBus encodes it.
     static let hello = bytes(
         """
         6c01000100000000010000006e00000001016f00150000002f6f72672f667265656465736b746f702f4442757300000002017300140000

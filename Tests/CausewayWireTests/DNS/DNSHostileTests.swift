@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Malicious DNS messages")
 struct DNSHostileTests {
-    /// Returns a message with one question, whose name is `name`.
+    /// Returns a DNS message with one question for `name`.
     private static func message(_ name: [UInt8]) -> [UInt8] {
         [0, 0, 0, 0, 0, 1, 0, 0, 0, 0, 0, 0] + name + [0, 1, 0, 1]
     }
@@ -24,7 +24,7 @@ struct DNSHostileTests {
 
     @Test("Pointers cannot extend a name beyond 255 bytes")
     func length() throws {
-        // Names of 64 bytes, each with a pointer to the name before it.
+        // Each name has 64 bytes and ends with a pointer to the previous name.
         var bytes: [UInt8] = [0, 0, 0, 0, 0, 5, 0, 0, 0, 0, 0, 0]
         var last: Int?
         for _ in 0..<5 {
@@ -41,7 +41,8 @@ struct DNSHostileTests {
 
     @Test("C77: the length of a pointer chain is limited")
     func pointerBomb() {
-        // 2,000 pointers: the first one points to a name, and each other one to the pointer before it.
+        // Build a chain of 2,000 compression pointers. The first pointer refers to a name, and every other pointer
+        // refers to the pointer before it.
         var bytes: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0] + [0, 0, 16, 0, 1, 0, 0, 0, 0, 0x0F, 0xA0]
         let start = bytes.count
         bytes += [0xC0, 12]

@@ -4,8 +4,8 @@ import Testing
 
 @Suite("DNS: names with several pointers to them")
 struct DNSKnownNamesTests {
-    /// The messages contain more names than a reader caches. Pointers occur in any order, in owner names and in record data, and refer to
-    /// whole names or to parts of them.
+    /// The written messages contain more names than a reader caches. Compression pointers occur in any order, both in
+    /// owner names and in record data. A pointer refers to a whole name or to a part of a name.
     @Test("Written messages are read back, with any number of pointers to names, in any order", arguments: 0..<20)
     func pointedAt(_ seed: Int) throws {
         var state = UInt64(seed) &* 0x9E37_79B9_7F4A_7C15 | 1
@@ -35,7 +35,8 @@ struct DNSKnownNamesTests {
 
     @Test("A pointer to an offset inside a name is followed correctly, although a cached name begins there")
     func broken() throws {
-        // Two records: the first owner at 12 is complete; the second one points forwards, to itself.
+        // Build a message with two records. The name of the first record is complete and begins at offset 12. The name
+        // of the second record is a pointer to itself.
         var bytes: [UInt8] = [
             0, 0, 0x84, 0, 0, 0, 0, 2, 0, 0, 0, 0, 1, 65, 0, 0, 1, 0, 1, 0, 0, 0, 9, 0, 4, 1, 2, 3, 4,
         ]

@@ -4,7 +4,7 @@ import Testing
 
 @Suite("DNS messages (RFC 1035 §4.1)")
 struct DNSMessageTests {
-    /// An answer of a name server: an alias and two addresses, compressed, with EDNS(0).
+    /// A DNS server's answer with an alias and two addresses. It uses name compression and EDNS(0).
     static let answer: [UInt8] = [
         0x12, 0x34, 0x81, 0xA0, 0, 1, 0, 3, 0, 0, 0, 1,
         3, 0x77, 0x77, 0x77, 7, 0x65, 0x78, 0x61, 0x6D, 0x70, 0x6C, 0x65, 3, 0x63, 0x6F, 0x6D, 0, 0, 1, 0, 1,
@@ -190,7 +190,7 @@ struct DNSCompressionTests {
             #expect(try DNSMessage(parsing: bytes.span).answers == records)
             let label = [UInt8]("local".utf8)
             let whole = bytes.indices.filter { bytes[$0...].starts(with: label) }.count
-            // Only in multicast DNS are the targets of SRV and NSEC compressed.
+            // Only multicast DNS compresses the target names in SRV and NSEC records.
             #expect(whole == (inMulticast ? 1 : 3))
         }
     }

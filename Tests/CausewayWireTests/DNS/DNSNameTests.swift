@@ -24,7 +24,7 @@ struct DNSNameTests {
         #expect(DNSName(text) == nil)
     }
 
-    // RFC 6762 §C.
+    // Length limits of names: RFC 6762 §C.
     @Test("C76: a label has at most 63 bytes, and a name 255 without its root")
     func limits() {
         let label = String(repeating: "a", count: 63)

@@ -17,7 +17,7 @@ struct DNSServiceInstanceTests {
         if row.label != nil { #expect(instance?.domain.description == row.domain) }
     }
 
-    // RFC 6763 §4.3.
+    // Service instance names: RFC 6763 §4.3.
     @Test(
         "A service's full name is parsed, with and without escapes",
         arguments: [

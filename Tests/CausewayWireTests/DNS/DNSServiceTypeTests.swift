@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Service types (RFC 6335 §5.1, RFC 6763 §7)")
 struct DNSServiceTypeTests {
-    // RFC 6763 §4.1.2, §7.1.
+    // Valid service types: RFC 6763 §4.1.2, §7.1.
     @Test(
         "C79 C95 C96: valid types",
         arguments: [
@@ -30,7 +30,7 @@ struct DNSServiceTypeTests {
         #expect(throws: mistake) { try DNSServiceType(text) }
     }
 
-    // RFC 6763 §7.2.
+    // Long service types: RFC 6763 §7.2.
     @Test("A type of more than 15 characters is allowed, and marked as exceeding the limit of RFC 6335")
     func long() throws {
         #expect(try DNSServiceType("_androidtvremote2._tcp").exceedsLimit)

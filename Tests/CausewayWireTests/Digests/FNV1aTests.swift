@@ -1,7 +1,7 @@
 import CausewayWire
 import Testing
 
-/// The values are test vectors of RFC 9923.
+/// Tests FNV-1a with the test vectors of RFC 9923.
 @Suite("FNV-1a")
 struct FNV1aTests {
     @Test(

@@ -6,7 +6,8 @@ struct HPACKDecoderTests {
     struct Example: Sendable, CustomTestStringConvertible {
         let name: String
         var capacity = 4096
-        /// The blocks in order, with their fields and the size of the dynamic table after each.
+        /// The encoded field blocks, in order. Each has its decoded fields, and the size of the dynamic table after the
+        /// block.
         let blocks: [(hex: String, fields: [(String, String)], tableSize: Int)]
         var testDescription: String { name }
     }
@@ -161,7 +162,7 @@ struct HPACKDecoderTests {
         #expect(throws: vector.error) { try decoder.decode(bytes(hex: vector.hex).span) }
     }
 
-    // RFC 7541 §4.3.
+    // Changes of the table size: RFC 7541 §4.3.
     @Test("§4.2: after a reduction of the maximum, a block starts with a size update")
     func requiresSizeUpdate() throws {
         var decoder = HPACKDecoder()
@@ -180,7 +181,7 @@ struct HPACKDecoderTests {
         var decoder = HPACKDecoder()
         _ = try decoder.decode(bytes(hex: "4001610162").span)
         #expect(decoder.tableCount == 1)
-        // A table of 80 bytes has space for a name and a value with a total of 48 bytes.
+        // A table size of 80 bytes leaves 48 bytes for an entry's name and value together.
         var block = bytes(hex: "3f31 40 01 61 7f 01")
         block += [UInt8](repeating: 0x62, count: 128)
         #expect(try decoder.decode(block.span).fields.byteCount == 129)
@@ -202,7 +203,8 @@ struct HPACKDecoderTests {
     func limits() throws {
         var decoder = HPACKDecoder()
         decoder.limits.listSize = 100
-        // Three fields of 34 bytes exceed the limit of 100 bytes, but the third is still added to the table.
+        // Each of the three fields counts 34 bytes. Together they exceed the limit of 100 bytes. The decoder must still
+        // add the third field to the table.
         let block = bytes(hex: "4001610162 4001630164 4001650166")
         let decoded = try decoder.decode(block.span)
         #expect(decoded.exceedsLimit && decoded.fields.isEmpty)

@@ -23,7 +23,7 @@ struct HPACKEncoderTests {
         #expect(encoder.tableSize == 110)
     }
 
-    // RFC 7541 §6.2.3.
+    // Header fields that are never indexed: RFC 7541 §6.2.3.
     @Test(
         "Credentials are never indexed (RFC 7541 §7.1.3)",
         arguments: [
@@ -113,7 +113,7 @@ struct HuffmanCodeTests {
         return Array(output[..<count])
     }
 
-    // RFC 7541 §B.
+    // This test checks RFC 7541 §B.
     @Test("The code is complete: the codes leave no combination of bits unused")
     func isComplete() {
         let total = HuffmanCode.shared.lengths.reduce(0) { $0 + 1 << (30 - Int($1)) }

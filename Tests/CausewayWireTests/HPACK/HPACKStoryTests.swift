@@ -21,7 +21,7 @@ struct HPACKStoryTests {
 
     static let files = HTTPVectors.files("hpack")
 
-    // RFC 7541 §2.1, §2.2, §3.1.
+    // HPACK decoding: RFC 7541 §2.1, §2.2, §3.1.
     @Test("Each block decodes to its fields", arguments: files)
     func decodes(_ file: String) throws {
         let story = try HTTPVectors.decode(Story.self, file)

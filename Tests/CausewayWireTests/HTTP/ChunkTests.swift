@@ -74,7 +74,7 @@ struct ChunkTests {
         ("0\r\nA: b\n\r\n", .invalid("line end", at: 7)), ("0\r\n\n", .invalid("line end", at: 3)),
     ]
 
-    // RFC 9112 §7.1.3.
+    // Malformed chunked bodies: RFC 9112 §7.1.3.
     @Test("Malformed bodies, in one piece and byte by byte", arguments: malformed)
     func refused(_ row: (String, HTTPSyntaxError)) {
         for pieceLength in [1, 2, .max] { #expect(decode(row.0, pieceLength: pieceLength).error == row.1) }
@@ -118,7 +118,7 @@ struct ChunkTests {
         let expected = HTTPSyntaxError.limitExceeded(
             "bytes in chunk extensions", limit: ChunkDecoder.maximumExtensionExcess)
         #expect(decode(sixteen + chunk).error == expected)
-        // Extension bytes that do not outnumber the content bytes do not count toward the limit.
+        // Only the extension bytes in excess of the content bytes count toward the limit.
         let balanced =
             "3E8;" + String(repeating: "x", count: 999) + "\r\n" + String(repeating: "y", count: 1000) + "\r\n"
         #expect(decode(String(repeating: balanced, count: 100)).error == nil)

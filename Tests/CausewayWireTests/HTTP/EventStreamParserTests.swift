@@ -21,13 +21,15 @@ struct EventStreamParserTests {
         "Fields, comments and the end of events",
         arguments: [
             ("data: one\ndata: two\ndata: 3\n\n", ["message||one\ntwo\n3"]),
-            // A comment; an event with an identifier; an empty identifier resets it; only one space is removed.
+            // A comment, an event with an identifier, and an empty identifier, which resets the identifier. Only one
+            // space after a colon is removed.
             (": note\n\ndata: a\nid: 1\n\ndata:b\nid\n\ndata:  c\n\n", ["message|1|a", "message||b", "message|| c"]),
-            // An empty line of data is an event; the last event is incomplete.
+            // `data` without a value adds an empty line, so it makes an event. The last event is incomplete, so it is
+            // not reported.
             ("data\n\ndata\ndata\n\ndata:", ["message||", "message||\n"]),
             ("data:same\n\ndata: same\n\n", ["message||same", "message||same"]),
             ("event: add\ndata: 1\n\nevent: drop\n\ndata: 2\n\n", ["add||1", "message||2"]),
-            // The identifier stays until another replaces it.
+            // An event without an identifier keeps the previous event's identifier.
             ("id: 7\ndata: a\n\ndata: b\n\n", ["message|7|a", "message|7|b"]),
             ("id: 7\u{0}\ndata: a\n\n", ["message||a"]),
             ("Data: a\ndata : b\nfoo: c\n\n", []),

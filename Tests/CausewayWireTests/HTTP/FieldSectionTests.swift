@@ -11,7 +11,7 @@ func section(_ fields: (String, String)...) -> FieldSection {
 
 @Suite("Fields of a message (RFC 9110 §5)")
 struct FieldSectionTests {
-    // RFC 9110 §5.2, §5.3.
+    // Order and names of fields: RFC 9110 §5.2, §5.3.
     @Test("Fields keep their order and case, and names compare without case")
     func order() {
         let fields = section(("Host", "h"), ("Accept", "a"), ("ACCEPT", "b"), ("X-Empty", ""))
@@ -81,7 +81,8 @@ struct FieldSectionTests {
 
     @Test("Only letters compare without case")
     func caseOfOtherCharacters() {
-        // These pairs differ in bit 5 only, like an upper and a lower case letter.
+        // In each pair, the two characters differ only in bit 5. Upper and lower case letters differ in the same way,
+        // but these characters are not letters.
         let fields = section(("a^b", "1"), ("x`y", "2"))
         #expect(!fields.contains("a~b") && !fields.contains("x@y") && fields.contains("A^B"))
     }
@@ -132,7 +133,7 @@ struct FieldSectionTests {
         #expect(fields.elements(of: "l") == row.1)
     }
 
-    // RFC 9110 §5.2.
+    // Header fields that occur more than once: RFC 9110 §5.2.
     @Test("Elements, single values and combined values")
     func values() {
         let fields = section(("Connection", "keep-alive, Upgrade"), ("connection", "x"), ("Host", "h"))

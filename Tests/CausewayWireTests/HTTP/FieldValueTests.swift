@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Parts of field values (RFC 9110 §5.6)")
 struct FieldValueTests {
-    // RFC 9110 §5.6.3, §5.6.4, §5.6.6.
+    // This test checks RFC 9110 §5.6.3, §5.6.4, §5.6.6.
     @Test("Tokens, quoted strings and numbers")
     func reader() {
         var reader = FieldValueReader("abc=\"x\\\"y\\\\\" ; 12")
@@ -22,7 +22,7 @@ struct FieldValueTests {
         #expect(!takes)
     }
 
-    // RFC 9111 §1.2.2.
+    // Large numbers in fields: RFC 9111 §1.2.2.
     @Test(
         "Numbers that do not fit become the largest one",
         arguments: [

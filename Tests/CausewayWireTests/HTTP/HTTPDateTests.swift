@@ -4,7 +4,7 @@ import Testing
 
 @Suite("Dates (RFC 9110 §5.6.7)")
 struct HTTPDateTests {
-    /// 2026-11-26 00:00:00 UTC.
+    /// The current time in these tests: 2026-11-26 00:00:00 UTC.
     private static let now = 1_795_651_200
 
     static let dates: [(String, Int)] = [
@@ -13,10 +13,10 @@ struct HTTPDateTests {
         ("Wed, 31 Dec 1969 23:59:59 GMT", -1), ("Tue, 29 Feb 2000 12:00:00 GMT", 951_825_600),
         ("Thu Nov 26 00:00:00 2026", now), ("Fri, 31 Dec 9999 23:59:59 GMT", 253_402_300_799),
         ("Mon, 01 Jan 0001 00:00:00 GMT", -62_135_596_800), ("Sat, 31 Dec 2016 23:59:60 GMT", 1_483_228_800),
-        // Different letter case, a wrong day of the week, and surrounding white space.
+        // Dates with different letter case, a wrong day of the week, or surrounding white space.
         ("sun, 06 nov 1994 08:49:37 GMT", 784_111_777), ("Mon, 06 Nov 1994 08:49:37 GMT", 784_111_777),
         (" Sun, 06 Nov 1994 08:49:37 GMT\t", 784_111_777),
-        // A two-digit year is at most 50 years in the future.
+        // Each date here has a two-digit year. The parsed date must be at most 50 years in the future.
         ("Thursday, 26-Nov-76 00:00:00 GMT", 3_373_574_400), ("Friday, 26-Nov-76 00:00:01 GMT", 217_814_401),
         ("Saturday, 26-Nov-77 00:00:00 GMT", 249_350_400), ("Tuesday, 01-Jan-19 00:00:00 GMT", 1_546_300_800),
     ]
@@ -38,7 +38,7 @@ struct HTTPDateTests {
         "Sun Nov 6 08:49:37 1994", "Sun Nov  6 08:49:37 94", "Sunday, 06 Nov 1994 08:49:37 GMT",
         "Sun, +6 Nov 1994 08:49:37 GMT",
         "Sun,06 Nov 1994 08:49:37 GMT", "1994-11-06T08:49:37Z",
-        // These characters differ from the right ones in one bit.
+        // Each of these dates has one wrong character, which differs from the correct character in a single bit.
         "Sun, 06 Nov 1994 08:49:3w GMT", "3un, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37\u{0}GMT",
     ]
 
@@ -59,14 +59,18 @@ struct HTTPDateTests {
 
     @Test("A written date is parsed to the same second")
     func roundTrip() {
-        // Steps of about 23 days, which cover all months and times of day over more than 400 years.
+        // Two consecutive test dates are about 23 days apart. They cover all months and times of day over more than 400
+        // years.
         for seconds in stride(from: -11_676_096_000, to: 8_000_000_000, by: 2_000_003) {
             #expect(HTTPDate.seconds(parsing: HTTPDate.text(seconds), now: 0) == seconds)
         }
     }
 
-    /// Times before the year 0 and after the year 9999 count as the first and the last second of these years. In the first row, the year 94
-    /// is more than 50 years in the future, so the date is in the year -6.
+    /// The current time of the clock, and the result that a date with a two-digit year must have.
+    ///
+    /// A current time before the year 0 counts as the first second of the year 0. A current time after the year 9999
+    /// counts as the last second of the year 9999. In the first row, the year 94 would be more than 50 years in the
+    /// future. So the date is in the year -6.
     static let extremeTimes: [(now: Int, seconds: Int)] = [
         (.min, -62_329_792_223), (-1, 784_111_777), (0, 784_111_777), (.max, 253_239_727_777),
     ]

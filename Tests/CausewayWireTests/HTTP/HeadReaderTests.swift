@@ -2,7 +2,7 @@ import Testing
 
 @testable import CausewayWire
 
-/// Reads a head in pieces of the given length. Returns the reader and the number of bytes consumed.
+/// Reads a message head in pieces of `pieceLength` bytes. Returns the reader and the number of bytes that it consumed.
 private func read(
     _ bytes: [UInt8], _ kind: HeadReader.Kind, pieceLength: Int = .max, limits: HeadReader.Limits = .init()
 ) throws(HTTPSyntaxError) -> (reader: HeadReader, consumed: Int) {
@@ -108,7 +108,8 @@ struct HeadReaderTests {
         for pieceLength in [1, 3, 100] { #expect(error(row.0, .request, pieceLength: pieceLength) == row.1) }
     }
 
-    /// Invalid field lines. Each follows a 14-byte request line, `G / HTTP/1.1` with its line end.
+    /// Invalid field lines, with the expected errors. In each test, the request line `G / HTTP/1.1` comes first. It has
+    /// 14 bytes, including its line end.
     static let badFields: [(String, HTTPSyntaxError)] = [
         ("A: b\r\n c\r\n", .invalid("folded line", at: 20)), (" A: b\r\n", .invalid("folded line", at: 14)),
         ("A: b\r\n\tc\r\n", .invalid("folded line", at: 20)), ("A : b\r\n", .invalid("field name", at: 15)),
@@ -148,7 +149,7 @@ struct HeadReaderTests {
         #expect(error("A: b\n", .trailers) == .invalid("line end", at: 4))
     }
 
-    /// Folded fields, and the resulting value of the last field.
+    /// Pairs: a section with folded field lines, and the expected value of its last field.
     static let foldedFields: [(String, String)] = [
         ("A: one\r\n two", "one   two"), ("A: one \t\r\n\t two \r\n three\t", "one      two    three"),
         ("A:\r\n one", "one"), ("A: one\r\n \t", "one"), ("A: one\r\n \r\n two", "one      two"),
@@ -184,7 +185,7 @@ struct HeadReaderTests {
         #expect(error(String(repeating: "\r\n", count: 5) + line, .request) == .invalid("start line", at: 0))
     }
 
-    // RFC 9110 §2.3, §5.4, §17.5.
+    // This test checks RFC 9110 §2.3, §5.4, §17.5.
     @Test("The length of a head is limited, exactly", arguments: [1, 7, 4096])
     func byteLimit(pieceLength: Int) throws {
         let start = "GET / HTTP/1.1\r\nA: "

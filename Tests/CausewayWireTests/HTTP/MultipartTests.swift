@@ -6,7 +6,7 @@ import Testing
 struct MultipartTests {
     private static let boundary = MultipartBoundary("b")!
 
-    /// Returns the parts of a body as text: their fields and their content.
+    /// Returns the parts of a multipart body as text, each with its fields and content.
     private static func parts(
         _ text: String, piece: Int = .max, limits: MultipartDecoder.Limits = .init()
     ) throws -> [String] {
@@ -31,9 +31,9 @@ struct MultipartTests {
     static let bodies: [(String, [String])] = [
         ("--b--", []), ("--b--\r\n", []), ("preamble\r\n--b\r\n\r\nx\r\n--b--epilogue\r\n--b\r\n", ["[]x."]),
         ("--b\r\nA: b\r\nC: d\r\n\r\none\r\n--b\r\n\r\ntwo\r\n--b--", ["[A: b\nC: d]one.", "[]two."]),
-        // Spaces after the boundary; content that looks like a delimiter.
+        // Spaces follow the boundary, and the content looks like a delimiter.
         ("--b \t\r\n\r\n\r\n-\r\n--\r\r\n--a\r\n--b--", ["[]\r\n-\r\n--\r\r\n--a."]),
-        // A part without content, with and without the line end before the delimiter.
+        // Two parts without content. Before the delimiter, the first part has a line end and the second part has none.
         ("--b\r\n\r\n\r\n--b\r\n\r\n--b--", ["[].", "[]."]),
         ("x--b\r\n\r\n--b\r\n\r\n--b--", ["[]."]), ("--b\r\n\r\n-x\r\n--b--", ["[]-x."]),
         ("--b\r\n\r\n--x\r\n--b--", ["[]--x."]), ("--b\r\n\r\n\r\r\n--b--", ["[]\r."]),

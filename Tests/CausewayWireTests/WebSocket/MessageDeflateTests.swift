@@ -55,7 +55,7 @@ struct MessageDeflateTests {
                 == "\(name); server_max_window_bits=10")
     }
 
-    // RFC 6455 §9.1.
+    // This test checks RFC 6455 §9.1.
     @Test("A client checks the answer against its offer")
     func checks() throws {
         func isValid(_ answer: String, _ offer: String) throws -> Bool {

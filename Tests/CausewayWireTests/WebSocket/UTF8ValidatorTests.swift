@@ -21,7 +21,8 @@ struct UTF8ValidatorTests {
                 #expect(Self.accepts(pair) == (String(validating: pair, as: UTF8.self) != nil))
             }
         }
-        // Sequences of three and four bytes: their third byte also determines whether they are valid.
+        // Test sequences of three and four bytes. The third byte of a sequence also determines whether the sequence is
+        // valid.
         for first in stride(from: 0xE0, through: 0xF8, by: 1) {
             for second in stride(from: 0x7F, through: 0xC0, by: 1) {
                 for third in [0x00, 0x7F, 0x80, 0xBF, 0xC0, 0xFF] {
@@ -52,7 +53,7 @@ struct UTF8ValidatorTests {
     struct Bad: Sendable, CustomTestStringConvertible {
         let name: String
         let bytes: [UInt8]
-        /// The offset of the first byte that makes the text invalid.
+        /// The offset of the first byte that is not valid UTF-8.
         let at: Int
         var testDescription: String { name }
     }

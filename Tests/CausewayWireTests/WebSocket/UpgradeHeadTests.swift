@@ -15,7 +15,7 @@ private let goodResponse = [
     "Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=",
 ]
 
-/// Returns the lines after one line was replaced, removed or added.
+/// Returns the lines as bytes. Before that, `change` may replace, remove or add lines.
 private func changed(_ lines: [String], _ change: (inout [String]) -> Void) -> [UInt8] {
     var lines = lines
     change(&lines)

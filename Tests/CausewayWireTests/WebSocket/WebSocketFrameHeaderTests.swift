@@ -81,7 +81,8 @@ struct WebSocketFrameHeaderTests {
             header.serialize(into: &written)
             #expect(written == Array(bytes[..<reader.offset]))
         }
-        // 3 data opcodes with and without the FIN bit, 128 lengths; 3 control opcodes, 126 lengths; masked or not.
+        // The three data opcodes allow 128 lengths, each with and without the FIN bit. The three control opcodes allow
+        // 126 lengths. Each frame can be masked or unmasked.
         #expect(accepted == (3 * 2 * 128 + 3 * 126) * 2)
     }
 

@@ -6,12 +6,12 @@ import CausewayURLLoading
 import Foundation
 import Testing
 
-/// Makes a client of a server on this computer.
+/// Returns an HTTP client for a server on the loopback interface.
 func loopbackClient(
     _ port: UInt16, _ path: String = "", _ change: (inout HTTPClient.Configuration) -> Void = { _ in }
 ) throws -> HTTPClient {
     let session = URLSessionConfiguration.ephemeral
-    // A busy computer must not decide a test.
+    // The timeout is long, so that the test does not fail on a busy computer.
     session.timeoutIntervalForRequest = 7_200
     session.connectionProxyDictionary = [:]
     var configuration = HTTPClient.Configuration(session: session)
@@ -20,10 +20,10 @@ func loopbackClient(
         baseURL: #require(URL(string: "http://127.0.0.1:\(port)\(path)")), configuration: configuration)
 }
 
-/// The number of the clients that the shared instance made.
+/// The number of clients that the shared service has made.
 private let madeClients = LockedValue(0)
 
-/// A service as programs write it, with one client.
+/// Declares a service in the usual form: all callers share one client.
 private enum SharedService {
     static let client: HTTPClient? = {
         madeClients.withLock { $0 += 1 }
@@ -32,7 +32,7 @@ private enum SharedService {
 }
 
 extension Loopback {
-    /// What programs do with a client of a server.
+    /// Tests typical uses of a client for one server.
     @Suite("A typed client")
     struct ClientTests {
         struct Track: Codable, Equatable, Sendable {
@@ -100,7 +100,7 @@ extension Loopback {
                     var lines = [response.mimeType ?? ""]
                     for try await line in bytes.lines {
                         lines.append(line)
-                        // The rest is sent only after this part has arrived.
+                        // Now that this part has arrived, let the server send the rest.
                         if line == "<b/>" { gate.open() }
                     }
                     return lines
@@ -215,7 +215,7 @@ extension Loopback {
     }
 }
 
-/// Returns the error of a call; `nil` if it throws none, or one of another type.
+/// Returns the call's error if it is an `HTTPClientError`; otherwise `nil`.
 func clientFailure(_ call: () async throws -> Void) async -> HTTPClientError? {
     do {
         try await call()
@@ -225,7 +225,7 @@ func clientFailure(_ call: () async throws -> Void) async -> HTTPClientError? {
     }
 }
 
-/// Counts requests.
+/// A thread-safe counter for requests.
 final class RequestCount: Sendable {
     private let count = LockedValue(0)
 

@@ -7,7 +7,7 @@ import Foundation
 import Testing
 
 extension Loopback {
-    /// Uploads and downloads of a client.
+    /// Tests of a client's uploads and downloads.
     @Suite("Transfers of a client")
     struct ClientTransferTests {
         /// Calls a closure with a new directory, which is removed afterwards.
@@ -82,7 +82,8 @@ extension Loopback {
                     let encoded = try form.encoded()
                     #expect(response.value == ["size": encoded.count] && received.withLock { $0 } == encoded)
                     #expect(seen.withLock { $0.last?.description } == "100.00 %")
-                    // Without progress, the same content takes another way through the session.
+                    // Send the same content without progress reports, because the session handles such an upload
+                    // differently.
                     let again: [String: Int] = try await client.post("fileupload", body: .multipart(form))
                     #expect(again == ["size": encoded.count])
                     let single: [String: Int] = try await client.post("fileupload", body: .file(file))

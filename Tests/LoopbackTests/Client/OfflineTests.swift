@@ -39,7 +39,7 @@ extension Loopback {
                 #expect(try await values() == [[1, 0]])
                 let cached = try await client.send(ClientRequest("GET", "albums"), as: .json([Int].self))
                 #expect(cached.isFromCache && cached.value == [1])
-                // Unchanged: the server confirms it.
+                // The content has not changed, so the server confirms the stored response.
                 #expect(try await values() == [[1, 1], [1, 1]])
                 version.withLock { $0 = 2 }
                 #expect(try await values() == [[1, 1], [2, 0]])
@@ -76,7 +76,7 @@ extension Loopback {
                     return request
                 } + [ClientRequest("DELETE", "notes/ž")]
             }
-            // Port 1 has no server.
+            // No server listens on port 1, so all requests fail.
             let dead = try await OfflineEngine.open(directory: directory, client: loopbackClient(1))
             for request in requests() { try await dead.enqueue(request) }
             let running = Task { try await dead.run() }

@@ -5,7 +5,7 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// The callbacks, in the order in which the queue ran them.
+    /// Callback events, recorded in the order in which the queue ran the callbacks.
     private enum Event: Equatable { case state(NWConnection.State), received(NWError?), sent(NWError?) }
 
     @Suite("The end of a connection")
@@ -34,14 +34,15 @@ extension Loopback {
                 let history = events.history
                 #expect(history.prefix(3).allSatisfy { $0 == .received(.posix(.ECANCELED)) })
                 #expect(history.filter { $0 == .state(.cancelled) }.count == 1)
-                // The callbacks of three receives, of the blocked sends, of the state, and of the two late requests.
+                // Callbacks are expected for three receives, for the blocked sends, for the state, and for the two late
+                // requests.
                 let expected = medium.isStream ? 8 : 6
                 #expect(history.count == expected)
                 #expect(!history.contains(.sent(nil)))
             }
         }
 
-        /// Starts two sends that exceed the socket buffers while the peer does not read.
+        /// Starts two sends that together exceed the socket buffers. The peer does not read.
         private static func overfill(_ connection: NWConnection, _ events: Mailbox<Event>) {
             for _ in 0..<2 {
                 connection.send(
@@ -66,7 +67,7 @@ extension Loopback {
             try await Pair.with(medium) { pair in
                 try await pair.server.deliver(Data("content that is not read"))
                 try await pair.client.deliver(Data("farewell"))
-                // The content has reached the client's socket: the metadata show its arrival.
+                // Wait until the content has reached the client's socket. The connection's metadata shows this.
                 let metadata = pair.client.connection.metadata(definition: NWProtocolTCP.definition)
                 let tcp = try #require(metadata as? NWProtocolTCP.Metadata)
                 while tcp.availableReceiveBuffer == 0 { await Task.yield() }

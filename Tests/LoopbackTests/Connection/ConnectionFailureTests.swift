@@ -9,7 +9,8 @@ extension Loopback {
     struct ConnectionFailureTests {
         @Test("A refused connection waits, and connects when it is restarted", arguments: Medium.internetStreams)
         func refusedThenRestarted(medium: Medium) async throws {
-            // A bound socket that does not listen: no other program gets the port, and connections to it are refused.
+            // A socket that is bound but does not listen. No other program can use the port, and the kernel refuses
+            // connections to it.
             let holder = RawSocket(try Socket.open(medium.family, .stream))
             try Socket.bind(holder.fd, to: medium.socketAddress(port: 0))
             let port = try #require(NWEndpoint.Port(rawValue: holder.port))
@@ -84,7 +85,8 @@ extension Loopback {
 
         @Test("With a silent host the connection is preparing until its timeout, then waits with ETIMEDOUT")
         func silentHost() async throws {
-            // A full backlog: the kernel drops further handshakes, like an absent host.
+            // The listener's backlog is full, so the kernel drops further handshakes. To a client, the host seems to be
+            // absent.
             let silent = try RawSocket.listening(.tcp4, backlog: 0)
             var fillers: [RawSocket] = []
             var isFull = false

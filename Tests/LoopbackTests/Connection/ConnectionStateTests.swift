@@ -111,7 +111,7 @@ extension Loopback {
             try await listener.listen()
             let client = Probe(to: .hostPort(host: "localhost", port: listener.port), using: .tcp).start()
             try await client.states.expect(.preparing)
-            // If `localhost` has no address of this family, the connection waits.
+            // If `localhost` has no address of the listener's family, the connection waits.
             let state = try await client.states.next()
             switch state {
             case .ready: #expect(client.connection.currentPath?.remoteEndpoint == listener.endpoint)

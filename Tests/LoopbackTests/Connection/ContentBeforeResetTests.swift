@@ -6,11 +6,11 @@ import Foundation
 import Testing
 
 extension Loopback {
-    /// A peer that answers and then resets the connection, as happens when a peer closes with unread content. The program must still
-    /// receive the answer.
+    /// Tests a peer that answers and then resets the connection. This happens when a peer closes with unread content.
+    /// The program must still receive the answer.
     @Suite("Content that came before a reset")
     struct ContentBeforeResetTests {
-        /// The protocols above the transport.
+        /// The protocols that the tested connection uses above TCP.
         enum Layers: String, CaseIterable, CustomTestStringConvertible, Sendable {
             case none = "TCP"
             case tls = "TLS"
@@ -48,17 +48,17 @@ extension Loopback {
             }
         }
 
-        /// The way in which the client detects the reset.
+        /// How the client detects the reset.
         enum Discovery: CaseIterable, Sendable {
-            /// No receive is pending.
+            /// The client has no pending receive call, so it does not detect the reset yet.
             case idle
-            /// A send reports the reset.
+            /// The client is sending, so a send call reports the reset.
             case sending
         }
 
         private static let answer = Data.pattern(3_000)
 
-        /// Creates a connection whose server has answered and then reset.
+        /// Creates a connection to a server that sends an answer and then resets the connection.
         private static func withReset(
             _ layers: Layers, _ body: (Probe) async throws -> Void
         ) async throws {
@@ -72,7 +72,7 @@ extension Loopback {
             }
         }
 
-        /// Waits until everything is sent, because a reset discards unsent data.
+        /// Resets the connection after all content was sent, because a reset discards unsent content.
         private static func reset(_ probe: Probe) async {
             while (probe.connection.driver.flow.withDescriptor { Socket.bytesUnsent($0) } ?? 0) > 0 {
                 await Task.yield()
@@ -88,7 +88,8 @@ extension Loopback {
             for _ in 0..<rounds {
                 try await Self.withReset(layers) { client in
                     switch discovery {
-                    // The detection cannot be observed. If it has not happened yet, the test is easier, but still valid.
+                    // The test cannot observe when the client detects the reset. If the client detects it later than
+                    // expected, the test is easier but still valid.
                     case .idle: try await Task.sleep(for: .milliseconds(2))
                     case .sending:
                         while try await client.send(Data("x"), layers.context()).next() == nil {}
@@ -139,7 +140,7 @@ extension Loopback {
             try await client.deliver(Data.pattern(500))
             _ = try await peer.read(atMost: 10)
             var sent = 0
-            // As much as both kernels can buffer.
+            // Send as much content as both kernels can buffer.
             while case .moved(let count) = Data.pattern(4_096, from: sent).withUnsafeBytes({ Socket.send(peer.fd, $0) })
             {
                 sent += count

@@ -7,7 +7,7 @@ import Testing
 extension Loopback {
     @Suite("Object lifetimes")
     struct LifetimeTests {
-        /// An object that a program's handlers hold.
+        /// An object that only the program's handlers refer to. The tests check whether it is released.
         private final class Token: Sendable {}
 
         @Test("A connection that was never started is released")
@@ -34,7 +34,8 @@ extension Loopback {
                 let connection = NWConnection(to: listener.endpoint, using: medium.parameters)
                 let token = Token()
                 (watched, held) = (connection, token)
-                // A handler that captures the connection creates a reference cycle, until the handler is released.
+                // The handler captures the connection. This is a reference cycle, which lasts until the handler is
+                // released.
                 connection.stateUpdateHandler = { state in
                     withExtendedLifetime((token, connection)) { states.put(state) }
                 }
@@ -119,7 +120,8 @@ extension Loopback {
             try await client.ready()
             try await client.deliver(Data("one"))
             let first = try await seen.next()
-            // A datagram that arrives before the release still belongs to the old connection.
+            // Send datagrams until the listener reports a second connection. A datagram that arrives before the
+            // listener releases the old connection still belongs to the old connection.
             let deadline = System.now + Patience.limit
             while seen.history.count < 2, System.now < deadline { try await client.deliver(Data("two")) }
             #expect(try await seen.next() == first)
@@ -129,7 +131,7 @@ extension Loopback {
     }
 }
 
-/// Waits for a condition that no callback reports, up to the usual limit.
+/// Waits until a condition is true that no callback reports. Returns `false` after the usual time limit.
 func eventually(_ isTrue: () -> Bool) async -> Bool {
     let deadline = System.now + Patience.limit
     while !isTrue() {

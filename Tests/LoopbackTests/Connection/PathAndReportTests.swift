@@ -56,7 +56,7 @@ extension Loopback {
                 #expect(tcp.availableReceiveBuffer == 95)
                 #expect(try await pair.client.receive(95, 1_000).data?.count == 95)
                 #expect(tcp.availableReceiveBuffer == 0)
-                // More than the buffers of the kernel take on both sides.
+                // Send more bytes than both sides' kernel buffers can hold.
                 for _ in 0..<4 { pair.client.send(Data(count: 16 << 20)) }
                 #expect(tcp.availableSendBuffer > 32 << 20)
                 try await pair.client.cancel()

@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 extension Loopback {
-    /// The report of readiness, the events with it, and the end of a connection.
+    /// Tests the ready report, the events that accompany it, and the end of a connection.
     @Suite("From ready to the end of both directions")
     struct ReadinessTests {
         @Test(
@@ -17,11 +17,12 @@ extension Loopback {
             listener.listener.newConnectionHandler = { accepted.put($0) }
             try await listener.listen()
             let early = LockedValue(0)
-            // The queue runs on other threads than the one that starts the connection.
+            // The queue's threads differ from the thread that starts the connection.
             let queue = DispatchQueue(label: "ready", target: .global())
             @Sendable func start(_ connection: NWConnection) async throws {
                 let isStarting = Mailbox<Bool>()
-                // A mark after the call would be late if this thread were interrupted before it.
+                // Check inside the callback whether `start` is still in progress. A mark set after `start` would come
+                // too late if this thread were interrupted before setting it.
                 connection.stateUpdateHandler = { [unowned connection] state in
                     if case .ready = state { isStarting.put(connection.driver.isStarting) }
                 }
@@ -54,7 +55,7 @@ extension Loopback {
                 let server = try await accepted.next()
                 let events = Mailbox<String>()
                 let queue = DispatchQueue(label: "late", target: .global())
-                // No report may arrive before its handler is set.
+                // Suspend the queue until all handlers are set. Otherwise, reports could arrive too early.
                 queue.suspend()
                 server.start(queue: queue)
                 server.stateUpdateHandler = { events.put("\($0)") }
@@ -81,7 +82,8 @@ extension Loopback {
                     let server = try await listener.connections.next()
                     server.connection.send(content: Data("answer"), completion: .idempotent)
                     try await Self.expectPathFirst(server) {
-                        // Another datagram would create another connection after the end of this one.
+                        // Send this only on a stream. With datagrams, another datagram would create a new connection
+                        // after this connection has ended.
                         if medium.isStream { client.connection.send(content: Data("x"), completion: .idempotent) }
                     }
                     server.connection.cancel()
@@ -91,7 +93,8 @@ extension Loopback {
             try await listener.cancel()
         }
 
-        /// Starts a connection that receives, and expects its path and viability directly after ready.
+        /// Starts a connection with a pending receive. Expects that the path and the viability are reported directly
+        /// after the state `ready`.
         private static func expectPathFirst(_ probe: Probe, _ body: () async throws -> Void) async throws {
             let events = Mailbox<String>()
             probe.connection.stateUpdateHandler = { if case .ready = $0 { events.put("ready") } }
@@ -103,7 +106,7 @@ extension Loopback {
             try await body()
             let order = try await events.next(4)
             let expected = ["ready", "path satisfied", "viable true", "content"]
-            // The datagram that created the connection may be the content of the receive.
+            // The last event is received content. It may come from the datagram that created the connection.
             #expect(order == expected, "\(order)")
         }
 

@@ -3,7 +3,8 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// Priority, antecedents, expiration and the final message, for outgoing connections and for a listener's peers.
+    /// Tests priority, antecedents, expiration and the final message. The tests use outgoing connections and a
+    /// listener's peers.
     @Suite("Datagrams and content contexts")
     struct DatagramContextTests {
         typealias Context = NWConnection.ContentContext
@@ -19,7 +20,8 @@ extension Loopback {
                 try await client.deliver(Data("hello"))
                 sender = try await listener.connections.next()
             }
-            // Nothing is sent before the start, but an expired message completes in time.
+            // A connection that was not started sends nothing. But its expired messages must still be completed in
+            // time.
             let late = sender.send(Data("late"), Context(identifier: "late", expiration: 10))
             #expect(try await late.next() == .posix(.ETIMEDOUT))
             let low = Context(identifier: "low", priority: 0.1)
@@ -31,7 +33,8 @@ extension Loopback {
             sender.send(Data("high"), Context(identifier: "high", priority: 0.9), into: outcomes)
             sender.start()
             #expect(try await outcomes.next(5).allSatisfy { $0 == nil })
-            // A final datagram has no effect: a datagram connection has no half-close.
+            // A datagram connection cannot be closed in only one direction. So the final flag on a datagram changes
+            // nothing.
             try await sender.deliver(Data("more"))
             let receiver = isAnswer ? client : try await listener.connections.next().start()
             for text in ["high", "plain", "final", "low", "follower", "more"] {

@@ -26,7 +26,8 @@ extension Loopback {
                 #expect(try await server.receiveMessage().text == "first of \(index)")
                 #expect(try await server.receiveMessage().text == "second of \(index)")
                 try await server.deliver(Data("answer to \(index)"))
-                // The client's socket is connected: it receives datagrams only from the address it sent to.
+                // The client's socket is connected to the address to which it sent. It therefore accepts datagrams only
+                // from that address.
                 #expect(try await client.receiveMessage().text == "answer to \(index)")
             }
             #expect(listener.connections.history.count == 5)
@@ -135,7 +136,7 @@ extension Loopback {
             let server = try await listener.connections.next().start()
             #expect(listener.listener.newConnectionLimit == 0)
             try await clients[1].deliver(Data("second"))
-            // Datagrams of the first peer still arrive, also after those of the second peer.
+            // Datagrams from the first peer still arrive, even after datagrams from the second peer.
             try await clients[0].deliver(Data("more"))
             #expect(try await server.receiveMessage().text == "first")
             #expect(try await server.receiveMessage().text == "more")

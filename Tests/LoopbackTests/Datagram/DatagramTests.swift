@@ -90,7 +90,7 @@ extension Loopback {
         @Test("A batch of any sizes arrives in order", arguments: Medium.datagrams)
         func batch(medium: Medium) async throws {
             try await Pair.with(medium) { pair in
-                // Few enough for the smallest default receive buffer.
+                // Together, these datagrams fit into the smallest default receive buffer.
                 let sizes = (0..<100).map { $0 % 7 == 0 ? 0 : $0 % 50 < 40 ? 700 : 100 + $0 }
                 let outcomes = Mailbox<NWError?>()
                 let answers = Mailbox<Received>()
@@ -159,7 +159,7 @@ extension Loopback {
                     #expect(
                         received.context?.protocolMetadata(definition: NWProtocolUDP.definition)
                             is NWProtocolUDP.Metadata)
-                    // The reverse direction uses the socket that the peers share.
+                    // The server replies over the socket that all of its peers share.
                     try await pair.server.deliver(Data("y"), context)
                     let back = try await pair.client.receiveMessage().context
                     let answer = back?.protocolMetadata(definition: NWProtocolIP.definition) as? NWProtocolIP.Metadata

@@ -161,7 +161,7 @@ extension Loopback {
             _ = try await outcomes.next(12_000)
             member.queue.resume()
             try await eventually("the group receives again") {
-                // Messages are dropped until there is room, so the member repeats its message until it is received.
+                // Messages are dropped until there is space. So `member` sends its message again until it is received.
                 _ = member.send("end")
                 return member.messages.history.last?.text == "end"
             }
@@ -173,12 +173,13 @@ extension Loopback {
 
         @Test("Cancelling at any moment leaks no descriptor")
         func descriptors() async {
-            // In a separate process, so that no other code opens or closes descriptors.
+            // Run in a separate process, so that no other code opens or closes file descriptors.
             await #expect(processExitsWith: .success) {
                 try await Self.cycle(20)
                 let before = Self.openDescriptors
                 try await Self.cycle(200)
-                // The netlink socket that watches for networks belongs to no group, and is closed a moment later.
+                // Besides the descriptors in `before`, one netlink socket can be open. It watches the network and
+                // belongs to no group. It is closed soon.
                 #expect(await eventually { Self.openDescriptors <= before })
             }
         }

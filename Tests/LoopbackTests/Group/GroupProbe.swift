@@ -29,7 +29,8 @@ final class GroupProbe: Sendable {
     ) {
         Backend.choose()
         let parameters = NWParameters.udp
-        // The host may have no other interface, and loopback carries groups only if the program requires it.
+        // Use loopback, because the host may have no other interface. Loopback carries multicast groups only if the
+        // program requires it.
         parameters.requiredInterfaceType = .loopback
         parameters.allowLocalEndpointReuse = true
         tune(parameters)

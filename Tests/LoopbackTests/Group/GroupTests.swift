@@ -5,7 +5,8 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// Multicast over the loopback interface, with IPv4 only: Linux has no route for IPv6 groups there.
+    /// Tests multicast over the loopback interface. The tests use only IPv4, because Linux has no route for IPv6 groups
+    /// on this interface.
     @Suite("Connection groups")
     struct GroupTests {
         let port: NWEndpoint.Port
@@ -22,7 +23,7 @@ extension Loopback {
                 disableUnicast: disableUnicast)
         }
 
-        /// Returns a UDP client on the host's own address.
+        /// Returns a UDP client that sends to 127.0.0.1.
         func client() -> Probe { Probe(to: .hostPort(host: "127.0.0.1", port: port), using: .udp) }
 
         @Test("A message of one member reaches all, with its sender, destination, path and metadata")
@@ -74,7 +75,7 @@ extension Loopback {
             #expect(received.message.localEndpoint == .hostPort(host: "127.0.0.1", port: port))
             received.message.reply(content: Data("answer"))
             received.message.reply(content: Data("once more"))
-            // The client's socket is connected: it receives only from the address it sent to.
+            // The client's socket is connected. It receives datagrams only from the address to which it sent.
             #expect(try await client.receiveMessage().text == "answer")
             try await member.deliver("last", to: received.message.remoteEndpoint)
             #expect(try await client.receiveMessage().text == "last")

@@ -7,7 +7,7 @@ import Testing
 extension Loopback {
     @Suite("§21: background sessions")
     struct BackgroundSessionTests {
-        /// An outcome that the test does not expect.
+        /// The error that a test throws for an unexpected outcome.
         private struct Unexpected: Error {}
 
         @Test("A broken download is tried again, and continues")
@@ -24,7 +24,8 @@ extension Loopback {
             session.invalidateAndCancel()
         }
 
-        /// Starts a download of which a part arrives, and ends the session like a process.
+        /// Starts a download and waits until a part of it has arrived. Then makes the session leave its transfers, as
+        /// if the process had ended.
         private func interrupted(_ place: TransferPlace, _ server: ScriptedServer) async throws {
             let events = BackgroundEvents()
             let session = place.session(events)
@@ -36,7 +37,7 @@ extension Loopback {
             await events.invalid.wait()
         }
 
-        /// Runs a test of a download that was interrupted after one part. The server sends `parts` before it waits.
+        /// Interrupts a download and tests its continuation. The server sends `parts` parts and then waits.
         private func afterInterruption(
             parts: Int, _ body: (TransferPlace, ScriptedServer, BackgroundEvents) async throws -> Void
         ) async throws {

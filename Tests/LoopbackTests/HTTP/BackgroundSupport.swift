@@ -58,15 +58,16 @@ final class BackgroundEvents: NSObject, URLSessionDownloadDelegate, URLSessionDa
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) { invalid.open() }
 }
 
-/// A directory for sessions, and a server of one text that stops after a part of it, as often as a test wants.
+/// A directory for background sessions, and a server for one text. The test decides how often the server stops after a
+/// part of the text.
 final class TransferPlace: Sendable {
     let root = NSTemporaryDirectory() + "causeway-background-" + UUID().uuidString
     let text = Data((0..<100_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
     let requests = RequestLog()
     let sent = LockedValue(0)
-    /// Opens when the server may send the rest.
+    /// A gate that opens when the server may send the rest of its text.
     let mayEnd = Gate()
-    /// Opens when the server has sent a part.
+    /// A gate that opens when the server has sent a part of the content.
     let partSent = Gate()
 
     deinit { try? FileManager.default.removeItem(atPath: root) }
@@ -80,7 +81,8 @@ final class TransferPlace: Sendable {
             configuration: configuration, delegate: events, transfersIn: root + "/program/test")
     }
 
-    /// Starts a server. After a part it closes the connection, or holds it until `isOver` opens.
+    /// Starts a server that sends only a part of the content. It then closes the connection, or keeps it open until
+    /// `isOver` opens.
     func server(parts: Int, holdingUntil isOver: Gate?) throws -> ScriptedServer {
         try ScriptedServer { [self] peer in
             guard let request = try await peer.readRequest() else { return }
@@ -106,7 +108,7 @@ final class TransferPlace: Sendable {
     func stored(_ count: Int) async throws {
         let path = root + "/program/test/content-1"
         while true {
-            // Made before the size is read, so that no change is missed.
+            // Create the watch first, and then read the size. Otherwise, a change between both steps could be missed.
             let watch = try FileWatch([path])
             let facts = try? FileManager.default.attributesOfItem(atPath: path)
             if (facts?[.size] as? NSNumber)?.intValue == count { return }

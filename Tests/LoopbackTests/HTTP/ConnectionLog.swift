@@ -1,6 +1,6 @@
 import CausewaySystem
 
-/// The requests of a scripted server, as texts, and the number of its connections.
+/// Records the requests that a scripted server has received, as texts. Also counts the server's connections.
 final class ConnectionLog: Sendable {
     private let list = LockedValue<[String]>([])
     private let count = LockedValue(0)

@@ -8,7 +8,7 @@ enum Redirecting: CaseIterable, Sendable { case follow, change, refuse }
 
 enum Storing: CaseIterable, Sendable { case store, change, refuse }
 
-/// Records the messages of a connection.
+/// A delegate that records the messages from a connection.
 final class CookbookDelegate: NSObject, NSURLConnectionDataDelegate, @unchecked Sendable {
     private let list = LockedValue<[String]>([])
     private let redirecting: Redirecting
@@ -24,7 +24,7 @@ final class CookbookDelegate: NSObject, NSURLConnectionDataDelegate, @unchecked 
 
     private func note(_ event: String) { list.withLock { $0.append(event) } }
 
-    /// Loads a request, and waits for the last message.
+    /// Loads a request, and waits for the delegate's last message.
     func load(_ request: URLRequest) async throws {
         let connection = try #require(NSURLConnection(request: request, delegate: self, startImmediately: false))
         connection.setDelegateQueue(OperationQueue())

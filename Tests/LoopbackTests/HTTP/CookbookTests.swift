@@ -7,14 +7,14 @@ import Foundation
 import Testing
 
 extension Loopback {
-    /// What programs of network cookbooks do, as they are written for Apple platforms.
+    /// Tests programs from networking cookbooks, written as for Apple platforms.
     @Suite("URL loading: tasks of programs")
     struct CookbookTests {
         private static func url(_ port: UInt16, _ path: String) throws -> URL {
             try #require(URL(string: "http://127.0.0.1:\(port)\(path)"))
         }
 
-        /// Answers with the method, the type and the content of a request, one a line.
+        /// Answers a request with three lines: the request's method, content type and content.
         private static func echo(_ request: HTTPServerRequest) async throws -> HTTPServerResponse {
             let body = String(decoding: try await request.body.collect(upTo: 1 << 20), as: UTF8.self)
             return .text("\(request.method)\n\(request.fields["Content-Type"] ?? "-")\n\(body)", status: 200)
@@ -148,7 +148,7 @@ extension Loopback {
                     fields: ["Cache-Control": "max-age=3600"], body: .data(Data("answer \(requests.value)".utf8)))
             }
             try await TestServer.run(routes: routes) { _, port in
-                // An older run may have left a response of the same port in the shared cache.
+                // Use a unique path: an older test run may have left a response for this port in the shared cache.
                 let request = URLRequest(url: try Self.url(port, "/\(UUID())"))
                 let first = CookbookDelegate(storing: choice)
                 try await first.load(request)
@@ -280,7 +280,7 @@ extension Loopback {
             var routes = HTTPServerRoutes()
             routes.get("/") { _ in
                 arrived.open()
-                // Ends with the task of the request only.
+                // Wait forever. Only the cancellation of the request's task ends this wait.
                 let (never, source) = AsyncStream<Void>.makeStream()
                 for await _ in never {}
                 withExtendedLifetime(source) {}

@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 extension Loopback {
-    /// Downloads and uploads of programs of network cookbooks.
+    /// Downloads and uploads from example programs in networking cookbooks.
     @Suite("URL loading: transfers of programs")
     struct CookbookTransferTests {
         private static func url(_ port: UInt16, _ path: String) throws -> URL {

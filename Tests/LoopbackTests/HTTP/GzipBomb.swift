@@ -1,19 +1,24 @@
 import Foundation
 
-/// Gzip content (RFC 1952) of zeros, with the highest ratio that deflate (RFC 1951) permits: 1,032 bytes for one.
+/// Creates gzip content (RFC 1952) that expands to zeros. It uses the highest ratio that deflate (RFC 1951) permits:
+/// one byte expands to 1,032 bytes.
 enum GzipBomb {
-    /// Returns a member whose checksum is wrong, because a reader should refuse it long before.
+    /// Returns gzip content whose checksum is wrong. A reader should refuse the content long before it reaches the
+    /// checksum.
     static func make(megabytes: Int) -> Data {
         var bits = BitWriter()
-        // The last block, with dynamic codes: 286 for literals and lengths, 1 for distances, and 18 for the lengths of those codes.
+        // The last DEFLATE block, with dynamic codes. It has 286 codes for literals and lengths, 1 for distances, and
+        // 18 for the code lengths.
         bits.write(1, 1)
         bits.write(2, 2)
         bits.write(29, 5)
         bits.write(0, 5)
         bits.write(14, 4)
-        // Lengths of the codes for 16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1: 18 has "0", 1 has "10", 2 has "11".
+        // The code lengths for the symbols 16, 17, 18, 0, 8, 7, 9, 6, 10, 5, 11, 4, 12, 3, 13, 2, 14, 1. Symbol 18 gets
+        // the code "0", symbol 1 "10", and symbol 2 "11".
         for length in [0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 2, 0, 2] { bits.write(length, 3) }
-        // Literal 0 has two bits, the end of the block (256) two, length 258 (285) one; the only distance, 1, has one.
+        // Literal 0 has a code of two bits, the end of the block (256) two, and length 258 (285) one. The only
+        // distance, 1, has a code of one bit.
         bits.code("11")
         bits.zeros(138)
         bits.zeros(117)
@@ -21,7 +26,7 @@ enum GzipBomb {
         bits.zeros(28)
         bits.code("10")
         bits.code("10")
-        // A zero, then copies of 258 bytes, two bits each, then the end.
+        // Write the compressed content: one zero byte, many copies of 258 bytes with two bits each, and the end code.
         bits.code("10")
         for _ in 0..<(megabytes << 20) / 258 { bits.code("00") }
         bits.code("11")
@@ -39,7 +44,7 @@ enum GzipBomb {
         /// Writes a Huffman code, its highest bit first.
         mutating func code(_ text: String) { for digit in text.utf8 { add(digit == UInt8(ascii: "1") ? 1 : 0) } }
 
-        /// Writes that the next 11 to 138 code lengths are 0.
+        /// Writes the code for `number` code lengths of 0, where `number` is 11 to 138.
         mutating func zeros(_ number: Int) {
             code("0")
             write(number - 11, 7)

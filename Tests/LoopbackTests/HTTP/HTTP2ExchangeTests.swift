@@ -39,7 +39,7 @@ extension Loopback {
             MachineServer.Reply(content: Data(request.path.utf8) + request.content)
         }
 
-        // RFC 9113 §3.1, §3.2.
+        // Choice of HTTP/2 with TLS: RFC 9113 §3.1, §3.2.
         @Test("TLS chooses HTTP/2, and all requests use one connection")
         func multiplexing() async throws {
             let authority = try HTTPAuthority()
@@ -171,7 +171,7 @@ extension Loopback {
             received.reserveCapacity(content.count)
             for try await piece in response.body {
                 received += piece
-                // A slow reader at times.
+                // Let other tasks run from time to time. This makes the reader slow.
                 if received.count % 7 == 0 { await Task.yield() }
             }
             let isWhole = received == content
@@ -230,7 +230,8 @@ extension Loopback {
             let waiting = ResponseRecorder()
             let handle = engine.start(request, observer: waiting)
             _ = try await waiting.waits.next()
-            // A request that joins a waiting attempt is notified too.
+            // A new request joins a connection attempt that is already waiting. The observer of the new request must be
+            // notified too.
             let second = ResponseRecorder()
             engine.start(request, observer: second)
             _ = try await second.waits.next()
@@ -250,7 +251,7 @@ extension Loopback {
     }
 }
 
-/// Records the events of one request.
+/// Records the waits, the connection information, the content and the result of one request.
 final class ResponseRecorder: HTTPResponseObserver {
     let waits = Mailbox<NWError>()
     let connection = Mailbox<HTTPConnectionInformation>()

@@ -5,14 +5,14 @@ import Testing
 
 @testable import CausewayHTTP
 
-/// Bytes that a server sends after the client's request on stream 1.
+/// Hostile bytes that a server sends after the client's request on stream 1.
 struct HostileBytes: Sendable, CustomTestStringConvertible {
     enum Extent { case stream, connection }
 
     let testDescription: String
     let extent: Extent
     private(set) var bytes: [UInt8]
-    /// An empty SETTINGS frame.
+    /// A SETTINGS frame without settings.
     private static let settings: [UInt8] = [0, 0, 0, 4, 0, 0, 0, 0, 0]
 
     init(_ name: String, ends extent: Extent = .connection, sendsSettings: Bool = true) {
@@ -33,7 +33,7 @@ struct HostileBytes: Sendable, CustomTestStringConvertible {
         return raw([[UInt8]](repeating: one, count: count).flatMap { $0 })
     }
 
-    /// Adds a frame whose header and payload need not agree.
+    /// Adds a frame whose header may contradict its payload.
     func frame(_ type: UInt8, flags: UInt8 = 0, on id: HTTP2StreamID = 0, _ payload: [UInt8], length: Int? = nil)
         -> HostileBytes
     {
@@ -49,14 +49,14 @@ struct HostileBytes: Sendable, CustomTestStringConvertible {
     func headers(_ fields: [(String, String)], endsHeaders: Bool = true, endsStream: Bool = false) -> HostileBytes {
         var block: [UInt8] = []
         for (name, value) in fields {
-            // A literal without indexing and without Huffman codes (RFC 7541 §6.2.2).
+            // Encode the field as a literal, without indexing and without Huffman codes (RFC 7541 §6.2.2).
             block += [0, UInt8(name.utf8.count)] + Array(name.utf8) + [UInt8(value.utf8.count)] + Array(value.utf8)
         }
         let frame = HTTP2HeadersFrame(block[...], endsHeaders: endsHeaders, endsStream: endsStream)
         return adding(.headers(frame), on: 1)
     }
 
-    /// Reads until the client has opened stream 1. The preface can arrive earlier than the request.
+    /// Reads until the client has opened stream 1 with a request. The connection preface can arrive earlier.
     static func awaitRequest(_ peer: ScriptedPeer) async throws {
         var input: [UInt8] = []
         var start = 24
@@ -184,7 +184,7 @@ extension Loopback {
             return HTTPEngine(configuration)
         }
 
-        /// Sends a request whose response is not read before it ends.
+        /// Sends a request and reads its whole response. Returns whether either step fails.
         private static func fails(_ engine: HTTPEngine, _ uri: String) async throws -> Bool {
             var request = try #require(HTTPRequestValue(uri: uri))
             request.idleTimeout = nil

@@ -8,7 +8,7 @@ import Testing
 /// An authority, and the identity of a server for `server.test` and 127.0.0.1.
 struct HTTPAuthority {
     let anchor: SecCertificate
-    /// The identity of the server, which can also identify a client.
+    /// The server's certificate and private key. A client can use them too.
     let identity: SecIdentity
 
     /// Creates an authority.

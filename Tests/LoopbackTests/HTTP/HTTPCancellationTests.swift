@@ -23,7 +23,7 @@ extension Loopback {
     }
 }
 
-/// Sends requests whose tasks are cancelled after increasing delays.
+/// Sends requests, and cancels their tasks after increasing delays.
 private struct CancelledRequests {
     private let authority: HTTPAuthority
     private let server: MachineServer
@@ -58,12 +58,13 @@ private struct CancelledRequests {
                 let response = try await engine.execute(request)
                 return try await response.collect(upTo: 100)
             }
-            // The moment of the cancellation is what the test varies, so no event can take the place of this pause.
+            // Each test run cancels the task at another moment. No event marks this moment, so use a pause.
             try await Task.sleep(for: .microseconds(number % 50 * 20))
             task.cancel()
             if case .success(let body) = await task.result { #expect(body == Data("12345678".utf8)) }
         }
-        // A cancelled request of HTTP/2 costs a stream, not the connection. Attempts can be cancelled before there is one.
+        // A cancelled HTTP/2 request closes only its stream. But a connection attempt can be cancelled before it
+        // succeeds, so there can be several connections.
         if isHTTP2 { #expect(server.acceptedCount - accepted <= 50) }
         engine.shutDown()
         #expect(await eventually { engine.connectionCount == 0 })

@@ -33,14 +33,15 @@ extension Loopback {
         @Test("1,000 of 1,000 requests succeed although the server closes idle connections silently")
         func staleClose() async throws {
             let server = try ScriptedServer { peer in
-                // The server sends two responses and then closes the connection without `Connection: close`.
+                // The server answers two requests on each connection. Then it closes the connection, although it has
+                // not sent `Connection: close`.
                 for _ in 0..<2 where try await peer.readHead() != nil { try await peer.respond("ok") }
             }
             let engine = HTTPEngine()
             for _ in 0..<1_000 { #expect(try await Self.text(engine, server.uri()) == "ok") }
         }
 
-        // RFC 9112 §9.3.1.
+        // Retries of requests: RFC 9112 §9.3.1.
         @Test("A POST that may have arrived is not sent twice")
         func postOnce() async throws {
             let count = Counter()
@@ -100,7 +101,7 @@ extension Loopback {
             let server = try ScriptedServer { peer in
                 _ = try await peer.readHead()
                 try await peer.write("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n")
-                // The server echoes the chunks of the request as the response body.
+                // The server sends the chunks of the request back as the response body.
                 try await peer.write(try await peer.read(through: "0\r\n\r\n"))
                 _ = try await peer.readHead()
             }
@@ -135,7 +136,8 @@ extension Loopback {
             let response = try await engine.execute(try #require(HTTPRequestValue(uri: server.uri())))
             let socket = try await sockets.next()
             #expect(await eventually { KernelSocket.isFull(socket.fd) || written.value == total })
-            // The kernel buffers of both sockets hold a few MiB.
+            // The server cannot write all of its content, because the kernel buffers of both sockets have room for only
+            // a few MiB.
             #expect(written.value < 24 << 20)
             var received = 0
             while let piece = try await response.read() {
@@ -166,7 +168,8 @@ extension Loopback {
             #expect(await eventually { engine.connectionCount == 0 })
         }
 
-        // Two non-exhaustive `catch` clauses of this type in one function crash the compiler of Swift 6.3.
+        // The calls share this function, because the compiler of Swift 6.3 crashes if one function has two such `catch`
+        // clauses. A non-exhaustive clause for this error type is enough.
         private func failure(of request: HTTPRequestValue, _ engine: HTTPEngine) async -> HTTPFailure? {
             do {
                 _ = try await engine.execute(request)

@@ -4,10 +4,10 @@ import CausewayURLLoading
 import Foundation
 import Testing
 
-/// A response of a hostile or broken server, and what a program gets.
+/// A response from a hostile or broken server, and the result that a program must get.
 struct HostileResponse: Sendable, CustomTestStringConvertible {
     enum Outcome: Sendable, Equatable {
-        /// The content. The connection is used again if `isReused` is `true`.
+        /// The program gets this content. If `isReused` is `true`, the connection is used again.
         case content(String, isReused: Bool)
         case failure(Int)
     }
@@ -33,7 +33,7 @@ extension Loopback {
         private static let ok = "HTTP/1.1 200 OK\r\n"
 
         static let responses: [HostileResponse] = [
-            // Lengths that two implementations could read in different ways.
+            // These responses have content lengths that two implementations could read in different ways.
             HostileResponse(
                 "different lengths", ok + "Content-Length: 3\r\nContent-Length: 7\r\n\r\nabcdefg", .badServerResponse),
             HostileResponse("a list of different lengths", ok + "Content-Length: 3, 7\r\n\r\nabc", .badServerResponse),
@@ -53,7 +53,7 @@ extension Loopback {
             HostileResponse(
                 "chunked before another coding", ok + "Transfer-Encoding: chunked, gzip\r\n\r\n0\r\n\r\n",
                 .badServerResponse),
-            // Heads.
+            // Test cases: responses with malformed heads.
             HostileResponse("a zero byte in a field", ok + "A: b\0c\r\n\r\n", .cannotParseResponse),
             HostileResponse("a field without a colon", ok + "abc\r\n\r\n", .cannotParseResponse),
             HostileResponse("a field without a name", ok + ": abc\r\n\r\n", .cannotParseResponse),
@@ -75,7 +75,7 @@ extension Loopback {
             HostileResponse(
                 "a switch to a protocol without a request for it",
                 "HTTP/1.1 101 S\r\nUpgrade: x\r\nConnection: upgrade\r\n\r\n", .badServerResponse),
-            // Bodies.
+            // Responses with wrong or incomplete bodies.
             HostileResponse("no response", "", .networkConnectionLost),
             HostileResponse("half a head", "HTTP/1.1 200 OK\r\nContent-Le", .networkConnectionLost),
             HostileResponse("a short body", ok + "Content-Length: 9\r\n\r\nabc", .networkConnectionLost),
@@ -98,7 +98,7 @@ extension Loopback {
                 "a trailer section of 1 MiB",
                 ok + "Transfer-Encoding: chunked\r\n\r\n0\r\nA: \(String(repeating: "a", count: 1 << 20))\r\n\r\n",
                 .cannotParseResponse),
-            // What is accepted.
+            // The client accepts the following responses.
             HostileResponse(
                 "trailers", ok + "Transfer-Encoding: chunked\r\n\r\n3\r\nabc\r\n0\r\nX: 1\r\n\r\n",
                 .content("abc", isReused: true)),
@@ -127,14 +127,15 @@ extension Loopback {
                 .content("abc", isReused: false)),
         ]
 
-        // RFC 9112 §6.3, §8, §9.2.
+        // Responses from hostile servers: RFC 9112 §6.3, §8, §9.2.
         @Test(
             "Each response has one outcome, and what it leaves is not read as the next response", arguments: responses)
         func response(_ row: HostileResponse) async throws {
             let server = try ScriptedServer { peer in
                 guard try await peer.readHead() != nil else { return }
                 try await peer.write(row.bytes)
-                // A response whose body ends with the connection must end; the others leave the connection open.
+                // Some response bodies end only with the connection. After such a body, close the connection. Otherwise
+                // keep it open.
                 if case .content(_, isReused: true) = row.outcome {
                     try await peer.serve { _ in reply("200 OK", [], "second") }
                 }
@@ -159,7 +160,7 @@ extension Loopback {
                 _ = try await peer.readHead()
                 try await peer.write("HTTP/1.1 200 OK\r\n")
                 let line = "A: \(String(repeating: "a", count: 1 << 16))\r\n"
-                // The write fails when the client has closed the connection.
+                // The loop ends when a write fails, because the client has closed the connection.
                 while true { try await peer.write(line) }
             }
             let url = try #require(URL(string: server.uri()))

@@ -7,13 +7,15 @@ import Dispatch
 import FoundationEssentials
 import Testing
 
-/// A server on the loopback interface that answers each complete request. HTTP/2 if TLS negotiates it, or on request without TLS; otherwise
-/// HTTP/1.1 for requests without a body.
+/// A server on the loopback interface that answers each complete request.
+///
+/// It uses HTTP/2 if TLS negotiates it. Without TLS, it uses HTTP/2 if the test demands it. Otherwise it uses HTTP/1.1,
+/// for requests without a body.
 final class MachineServer: Sendable {
     struct Request: Sendable {
         var path: String
         var content = Data()
-        /// The number of the connection, from 1.
+        /// The number of the connection on which the request arrived. The first connection is 1.
         var connection: Int
         /// The value of `Authorization`.
         var authorization: String?
@@ -26,7 +28,7 @@ final class MachineServer: Sendable {
         var content: Data
         /// Field lines for HTTP/1.1, each with its line end.
         var fieldLines = ""
-        /// Fields for HTTP/2.
+        /// The reply's header fields for HTTP/2.
         var fields = FieldSection()
         var trailers = FieldSection()
     }
@@ -62,7 +64,7 @@ final class MachineServer: Sendable {
         listener.listener.cancel()
     }
 
-    /// The number of connections whose handshake was complete.
+    /// The number of connections that completed the handshake.
     var acceptedCount: Int { accepted.value }
     var answeredCount: Int { answered.value }
     var endpoint: NWEndpoint { listener.endpoint }
@@ -162,7 +164,7 @@ final class MachineServer: Sendable {
         guard let finished, let request = requests.removeValue(forKey: finished) else { return }
         let reply = reply(request)
         answered.increment()
-        // The client may have reset the stream.
+        // The client may have reset the stream. So ignore the errors of these calls.
         try? machine.respond(finished, HTTP2ResponseHead(status: reply.status, fields: reply.fields), endsStream: false)
         let hasTrailers = !reply.trailers.isEmpty
         try? machine.send(finished, ByteChain(Array(reply.content)), endsStream: !hasTrailers)

@@ -4,15 +4,16 @@ import Testing
 
 @testable import CausewayURLLoading
 
-/// Servers and proxies that demand NTLM, and what they saw.
+/// Test servers and proxies that demand NTLM, and the requests that they received.
 enum NTLMRig {
-    /// A request with the number of its connection, and the user that the connection belongs to.
+    /// A request that a test server has received. It also stores the connection's number, and the user who is
+    /// authenticated on the connection.
     struct Seen: Sendable {
         var connection: Int
         var request: ScriptedRequest
         var user: String?
 
-        /// The kind of the message of NTLM: 1 or 3; 0 for none.
+        /// The type of the NTLM message in the request: 1 or 3. 0 if the request has no NTLM message.
         var message: Int { NTLMRig.message(request["authorization"] ?? request["proxy-authorization"]) }
     }
 
@@ -26,7 +27,7 @@ enum NTLMRig {
 
         func append(_ seen: Seen) { list.withLock { $0.append(seen) } }
 
-        /// Returns the number of a new connection, from 1.
+        /// Returns the next connection number. The first connection has the number 1.
         func next() -> Int {
             count.withLock { count in
                 count += 1
@@ -35,16 +36,17 @@ enum NTLMRig {
         }
     }
 
-    /// The kind of the message in a field value: 1 or 3; 0 for none.
+    /// Returns the type of the NTLM message in a field value: 1 or 3. Returns 0 if there is no message.
     static func message(_ value: String?) -> Int {
         guard let value, value.hasPrefix("NTLM ") else { return 0 }
         let token = Data(base64Encoded: String(value.dropFirst(5))) ?? Data()
         return token.count > 8 ? Int(token[8]) : 0
     }
 
-    /// A server that demands NTLM for each connection.
+    /// Creates a server that requires NTLM authentication on each connection.
     ///
-    /// - Parameter change: Changes a challenge: `nil` closes the connection without a response.
+    /// - Parameter change: Changes a challenge. If it returns `nil`, the server closes the connection without a
+    ///   response.
     static func server(
         _ log: Log, others: [String] = [],
         change: @escaping @Sendable (_ connection: Int, _ challenge: String) -> [String]? = { _, text in [text] }
@@ -65,7 +67,7 @@ enum NTLMRig {
         }
     }
 
-    /// A proxy that demands NTLM for each connection, and is also the server.
+    /// A proxy that demands NTLM on each connection. It also acts as the destination server.
     static func proxy(_ log: Log, others: [String] = []) throws -> ScriptedServer {
         try ScriptedServer { peer in
             let connection = log.next()
@@ -88,7 +90,8 @@ enum NTLMRig {
         }
     }
 
-    /// Notes a request. Returns the challenge for it; `nil` if it is accepted, also with Basic.
+    /// Records a request. Returns the NTLM challenge with which the server answers it. Returns `nil` if the server
+    /// accepts the request. It also accepts requests with Basic authentication.
     private static func handle(
         _ request: ScriptedRequest, _ field: String, _ connection: Int, _ side: inout NTLMServerSide, _ log: Log
     ) -> String? {
@@ -100,7 +103,7 @@ enum NTLMRig {
 
     // MARK: The client
 
-    /// Answers two challenges with a credential.
+    /// Returns a delegate that answers two challenges with a credential.
     static func delegate(_ user: String = "ann", _ password: String = "secret") -> EventDelegate {
         EventDelegate { challenge in
             let space = challenge.protectionSpace
@@ -124,7 +127,7 @@ enum NTLMRig {
         delegate.events.filter { $0.hasPrefix("challenge") }
     }
 
-    /// A session whose functions for NTLM are missing, as without OpenSSL's legacy provider.
+    /// Removes the NTLM functions from a session's configuration, as if OpenSSL's legacy provider were missing.
     static func removeFunctions(_ configuration: URLSessionConfiguration) {
         configuration.settings.transport.ntlm = NTLMMechanism(check: { "NTLM needs MD4. Install it: package-x." })
     }

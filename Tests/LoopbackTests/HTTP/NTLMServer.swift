@@ -3,19 +3,19 @@ import CausewayTLS
 import CausewayWire
 import Foundation
 
-/// The server's side of NTLM on one connection. It verifies the response and the integrity code of the client.
+/// The server's side of the NTLM handshake on one connection. Verifies the client's response and its integrity code.
 struct NTLMServerSide {
-    /// The passwords of the users, by `DOMAIN\user` or the name alone.
+    /// The users' passwords. A key has the form `DOMAIN\user`, or is only the user name.
     private let passwords: [String: String]
     private let challenge: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
-    /// The user that the connection belongs to; `nil` before the handshake.
+    /// The user that the handshake authenticated for this connection; `nil` before the handshake.
     private(set) var user: String?
     private var first: [UInt8]?
     private var second: [UInt8]?
 
     init(passwords: [String: String] = ["ann": "secret"]) { self.passwords = passwords }
 
-    /// Handles a request with this value of `Authorization` or `Proxy-Authorization`.
+    /// Handles one request. `value` is the request's field `Authorization` or `Proxy-Authorization`.
     ///
     /// - Returns: The challenge for the client; `nil` if the connection is authenticated.
     mutating func handle(_ value: String?) -> String? {

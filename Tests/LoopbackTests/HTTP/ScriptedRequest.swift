@@ -1,11 +1,11 @@
 import CausewaySystem
 import FoundationEssentials
 
-/// A request as a scripted server receives it.
+/// A request as the scripted test server receives it.
 struct ScriptedRequest: Sendable {
     var method: String
     var target: String
-    /// The fields in the order of arrival, with their names in lower case.
+    /// Header fields in the order in which they arrived. Names are in lower case.
     var fields: [(name: String, value: String)]
     var body = ""
 
@@ -44,7 +44,7 @@ extension ScriptedPeer {
         return request
     }
 
-    /// Answers every request of the connection with a closure's response text.
+    /// Answers every request on the connection. The closure returns the text of each response.
     func serve(_ answer: @Sendable (ScriptedRequest) async throws -> String) async throws {
         while let request = try await readRequest() { try await write(try await answer(request)) }
     }

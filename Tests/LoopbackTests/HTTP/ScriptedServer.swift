@@ -95,7 +95,8 @@ final class ScriptedPeer: Sendable {
         return String(try await take { input in input.firstRange(of: end)?.upperBound }.dropLast())
     }
 
-    /// Removes the first bytes of the input when enough have arrived.
+    /// Removes and returns the first bytes of the input. `count` decides how many. If it returns `nil`, waits for more
+    /// input.
     private func take(_ count: (Data) -> Int?) async throws -> String {
         while true {
             let taken = input.withLock { input -> Data? in

@@ -7,7 +7,7 @@ import Foundation
 
 @testable import Causeway
 
-/// Records the calls for stream tasks as text, in order, and keeps the streams.
+/// A delegate that records the calls for stream tasks as text, in order. It also keeps the streams.
 final class StreamTaskDelegate: NSObject, URLSessionStreamDelegate, @unchecked Sendable {
     typealias Challenge =
         @Sendable (URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?)
@@ -59,7 +59,7 @@ final class StreamTaskDelegate: NSObject, URLSessionStreamDelegate, @unchecked S
     }
 }
 
-/// The server's side of TLS over a socket that was used without TLS before.
+/// The server side of TLS on a socket that carried data without TLS before.
 final class SecurePeer {
     private let socket: RawSocket
     private var stage: TLSStage
@@ -123,7 +123,8 @@ final class SecurePeer {
 }
 
 extension URLSessionStreamTask {
-    /// Reads at least one byte. Returns the bytes as text, `.` at the end, and the code of an error.
+    /// Reads at least one byte. Returns the bytes as text, plus `.` at the end of the stream. If the read fails,
+    /// returns the error code as text.
     func hear(_ minimum: Int = 1, _ maximum: Int = 65_536, timeout: TimeInterval = 0) async -> String {
         do {
             let (data, isAtEnd) = try await readData(ofMinLength: minimum, maxLength: maximum, timeout: timeout)

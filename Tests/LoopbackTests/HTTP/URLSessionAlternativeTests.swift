@@ -8,7 +8,7 @@ import Testing
 extension Loopback {
     @Suite("URLSession: alternative services (RFC 7838)")
     struct URLSessionAlternativeTests {
-        /// A server that answers with a name.
+        /// Creates a server whose responses contain the server's name.
         private func server(
             _ name: String, _ protocols: [String], field: String = "", status: Int = 200,
             _ authority: HTTPAuthority
@@ -21,7 +21,7 @@ extension Loopback {
 
         private func port(_ server: MachineServer) throws -> Int { try #require(URL(string: server.uri())?.port) }
 
-        /// A session that accepts the servers of an authority.
+        /// Returns a session that trusts servers with a certificate from this authority.
         private func session(_ authority: HTTPAuthority) -> URLSession {
             let anchor = authority.anchor
             return privateSession(
@@ -36,7 +36,7 @@ extension Loopback {
                 })
         }
 
-        /// Returns the name of the server that answers on a new connection.
+        /// Loads a URL over a new connection. Returns the name of the server that answers.
         private func load(_ session: URLSession, _ uri: String) async throws -> String {
             await session.flush()
             return String(decoding: try await session.data(from: #require(URL(string: uri))).0, as: UTF8.self)
@@ -56,7 +56,8 @@ extension Loopback {
             #expect(try await load(session, origin.uri()) == "origin")
             #expect(try await load(session, origin.uri()) == "other")
             #expect(try await load(session, origin.uri("/b")) == "other")
-            // Another origin on the same host has no alternatives, nor does another session.
+            // Alternatives belong to one origin and one session. Another session or another origin on the same host has
+            // none.
             #expect(try await load(self.session(authority), origin.uri()) == "origin")
             await session.reset()
             #expect(try await load(session, origin.uri()) == "origin")
@@ -70,7 +71,7 @@ extension Loopback {
             let other = try await server(
                 "other", kind == "protocol" ? ["http/1.1"] : ["h2"],
                 kind == "certificate" ? HTTPAuthority() : authority)
-            // Nothing listens on port 1.
+            // Nothing listens on port 1, so a connection to it fails.
             let place = kind == "closed" ? 1 : try port(other)
             let origin = try await server("origin", ["http/1.1"], field: "h2=\":\(place)\"", authority)
             defer {
@@ -93,7 +94,7 @@ extension Loopback {
             }
             let session = session(authority)
             #expect(try await load(session, origin.uri()) == "origin")
-            // The request that the other server refuses is sent to the origin in the same load.
+            // The other server refuses the request, so the same load sends the request to the origin.
             #expect(try await load(session, origin.uri()) == "origin")
             #expect(other.answeredCount == 1)
             let (data, _) = try await session.data(from: #require(URL(string: origin.uri())))

@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     @Suite("URLSession: authentication (§9)")
     struct URLSessionAuthenticationTests {
-        /// Asks for `user:secret` with the Basic scheme.
+        /// Starts a server that asks for the user `user` and the password `secret`, by default with the Basic scheme.
         private static func server(
             _ requests: RequestLog, challenge: String = "Basic realm=\"r\""
         ) throws -> ScriptedServer {

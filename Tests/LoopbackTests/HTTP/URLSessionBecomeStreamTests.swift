@@ -203,7 +203,7 @@ extension Loopback {
     }
 }
 
-/// Answers each response with a disposition, and keeps the stream task.
+/// A delegate that answers each response with the same disposition, and keeps the stream task.
 private final class BecomeStreamDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let list = LockedValue<[String]>([])
     private let kept = LockedValue<URLSessionStreamTask?>(nil)
@@ -225,7 +225,7 @@ private final class BecomeStreamDelegate: NSObject, URLSessionDataDelegate, @unc
 
     var events: [String] { list.withLock { $0 } }
 
-    /// Waits for the stream task.
+    /// Waits until the data task has become a stream task, and returns the stream task.
     func stream() async -> URLSessionStreamTask {
         await became.wait()
         return kept.withLock { $0 } ?? URLSessionStreamTask()

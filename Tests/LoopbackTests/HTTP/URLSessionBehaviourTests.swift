@@ -85,7 +85,7 @@ extension Loopback {
 
         @Test("§4: an encoded response has no expected length; received counts what was delivered")
         func encodedCounts() async throws {
-            // `printf hello | gzip -n`
+            // The output of `printf hello | gzip -n`.
             let compressed = Data(base64Encoded: "H4sIAAAAAAAAA8tIzcnJBwCGphA2BQAAAA==") ?? Data()
             let server = try ScriptedServer { peer in
                 while try await peer.readRequest() != nil {
@@ -160,7 +160,7 @@ extension Loopback {
             task.resume()
             await delegate.blocked.wait()
             if isUpload {
-                // The transfer goes on, and its progress is reported at once afterwards.
+                // The upload continues. Its progress is reported afterwards.
                 while task.countOfBytesSent < count { await Task.yield() }
             } else {
                 #expect(task.countOfBytesReceived <= 256 << 10)
@@ -290,7 +290,7 @@ extension Loopback {
     }
 }
 
-/// Suspends the task at its first content.
+/// A delegate that suspends its task when the first content arrives.
 private final class SuspendingDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let failure = LockedValue<(any Error)?>(nil)
     let suspended = Gate()
@@ -309,7 +309,7 @@ private final class SuspendingDelegate: NSObject, URLSessionDataDelegate, @unche
     }
 }
 
-/// Blocks in its first report of progress until it is released.
+/// A delegate that blocks its thread in the first progress report, until the test lets it continue.
 private final class BlockingDelegate: NSObject, URLSessionDownloadDelegate, @unchecked Sendable {
     private let state = LockedValue<(calls: Int, total: Int)>((0, 0))
     let blocked = Gate()
@@ -348,7 +348,7 @@ private final class BlockingDelegate: NSObject, URLSessionDownloadDelegate, @unc
     }
 }
 
-/// Records the progress of a task at each piece of its content.
+/// Records the task's progress each time content arrives.
 private final class ProgressDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let list = LockedValue<[Double]>([])
     let end = Gate()

@@ -4,7 +4,7 @@ import CausewayURLLoading
 import Foundation
 import Testing
 
-/// A server whose responses have the number of the request as content.
+/// Returns a test server. Each response contains the number of requests that the server has received so far.
 private func countingServer(
     _ requests: RequestLog = RequestLog(), status: String = "200 OK",
     _ fields: @escaping @Sendable (ScriptedRequest) -> [String]
@@ -161,7 +161,8 @@ extension Loopback {
                 #expect(try await load(session, uri).text == expected)
             }
             #expect(requests.all.count == 2 && requests.all.allSatisfy { $0["if-none-match"] == nil })
-            // The own condition of a program, and a part, are answered by the server only.
+            // The cache does not answer a request with the program's own condition, or for a part of the content. Only
+            // the server answers such a request.
             let own = try await load(session, uri) { $0.setValue("\"x\"", forHTTPHeaderField: "If-None-Match") }
             #expect(own.text == "busy")
             server?.stop()
@@ -209,7 +210,7 @@ extension Loopback {
             #expect(try await load(session, server.uri()).text == "1")
             await validated.wait()
             #expect(requests.all.last?["if-none-match"] == "\"v1\"")
-            // The new response is stored after the server has sent it.
+            // The new response is stored only after the server has sent it, so wait for it.
             while try await load(session, server.uri(), { $0.cachePolicy = .returnCacheDataDontLoad }).text == "1" {
                 await Task.yield()
             }
@@ -293,7 +294,7 @@ extension Loopback {
             return (text, response)
         }
 
-        // RFC 9111 §4.1.
+        // This test checks RFC 9111 §4.1.
         @Test("§11: responses are apart by the fields of Vary, by cookies, and by credentials")
         func variants() async throws {
             let requests = RequestLog()

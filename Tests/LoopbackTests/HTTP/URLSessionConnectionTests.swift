@@ -28,7 +28,8 @@ extension Loopback {
                 let (data, response) = try await session.data(for: request)
                 #expect(data.isEmpty && (response as? HTTPURLResponse)?.statusCode == Int(status.prefix(3)))
             }
-            // RFC 9110 §8.6 forbids the field in status 204, so its connection is not trusted any more.
+            // A response with status 204 must not have Content-Length (RFC 9110 §8.6). So the client opens a new
+            // connection for the second request.
             #expect(server.acceptedCount == (status.hasPrefix("204") ? 2 : 1))
         }
 
@@ -116,7 +117,8 @@ extension Loopback {
         func stale() async throws {
             let requests = RequestLog()
             let server = try ScriptedServer { peer in
-                // The second request of a connection is read, and not answered.
+                // On each connection, the server answers the first request. It reads the second request and closes the
+                // connection without an answer.
                 guard let first = try await peer.readRequest() else { return }
                 requests.append(first)
                 try await peer.respond("ok")
@@ -212,7 +214,7 @@ extension Loopback {
     }
 }
 
-/// Records the challenges of the session-level method.
+/// Records the authentication challenges that arrive at the delegate method for the whole session.
 private final class SessionLevelDelegate: NSObject, URLSessionDelegate, @unchecked Sendable {
     private let list = LockedValue<[String]>([])
 

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 extension Loopback {
-    /// In separate processes, which regard the loopback interface as a cellular one.
+    /// Each test runs in a separate process that treats the loopback interface as a cellular interface.
     @Suite("URLSession: without a permitted network (§3, §5, §18, §25)")
     struct URLSessionConnectivityTests {
         @Test("A task fails at once with the reason, and nothing reaches the server")
@@ -37,7 +37,7 @@ extension Loopback {
                 }
                 let load = Task { try await session.data(from: url) }
                 while delegate.count == 0 { await Task.yield() }
-                // Another task joins the attempt that waits, and is notified, too.
+                // A second task joins the waiting connection attempt. It must be notified too.
                 let other = Task { try await session.data(from: url) }
                 while delegate.count == 1 { await Task.yield() }
                 for task in [load, other] { task.cancel() }
@@ -50,14 +50,14 @@ extension Loopback {
     }
 }
 
-/// Makes the loopback interface a cellular one, and starts a server.
+/// Marks the loopback interface as cellular, and starts a server.
 private func forbiddenNetwork() throws -> ScriptedServer {
     Watchdog.arm(seconds: 600)
     setenv("CAUSEWAY_INTERFACES", "lo=cellular", 1)
     return try echoServer()
 }
 
-/// Counts the tasks that wait, and keeps the metrics of the last task.
+/// Counts the tasks that wait for connectivity, and keeps the metrics of the last task.
 private final class WaitingDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let state = LockedValue<(count: Int, metrics: URLSessionTaskMetrics?)>((0, nil))
 

@@ -3,7 +3,7 @@ import CausewayTestKit
 import CausewayURLLoading
 import Foundation
 
-/// Accepts every server, with the session-level method only.
+/// A delegate that accepts every server. It implements only the session-level method.
 final class TrustingDelegate: NSObject, URLSessionDelegate, @unchecked Sendable {
     private let list = LockedValue<[URLProtectionSpace]>([])
 

@@ -84,7 +84,7 @@ extension Loopback {
 
         // MARK: Credentials and cookies
 
-        // RFC 9110 §4.2.4.
+        // This test checks RFC 9110 §4.2.4.
         @Test("§7: user and password of the URL are no field of the first request")
         func userInformation() async throws {
             let requests = RequestLog()
@@ -135,7 +135,7 @@ extension Loopback {
                 let server = try echoServer { _ in reply("200 OK", [], String(repeating: "x", count: 100_000)) }
                 let url = try #require(URL(string: server.uri()))
                 if isFull {
-                    // A limit of this process stands for the size of a disk.
+                    // The process's limit for file sizes simulates a full disk.
                     signal(SIGXFSZ, SIG_IGN)
                     var limit = rlimit(rlim_cur: 4_096, rlim_max: 4_096)
                     precondition(setrlimit(__rlimit_resource_t(RLIMIT_FSIZE.rawValue), &limit) == 0)
@@ -222,7 +222,7 @@ extension Loopback {
             let delegate = MetricsDelegate()
             _ = try await privateSession().data(for: request, delegate: delegate)
             let transaction = try #require(delegate.metrics?.transactionMetrics.first)
-            // The empty line and the end of the line before it are not part of the text.
+            // The reported sizes also include two line ends, which are 4 bytes that the recorded text does not contain.
             #expect(transaction.countOfRequestHeaderBytesSent == Int64(head.withLock { $0 }.utf8.count + 4))
             #expect(transaction.countOfResponseHeaderBytesReceived == 50)
             #expect(transaction.countOfRequestBodyBytesSent == Int64(content?.count ?? 0))

@@ -7,8 +7,8 @@ import Testing
 extension Loopback {
     @Suite("URLSession: early data (RFC 8446 §2.3, RFC 8470)")
     struct URLSessionEarlyDataTests {
-        /// Starts a server that closes each connection after one request, and whose answer names the connection and whether it began with
-        /// early data.
+        /// Starts a server that closes each connection after one request. Each response names its connection, and
+        /// states whether the connection began with early data.
         private static func server(
             _ authority: HTTPAuthority, _ protocols: [String],
             _ status: @escaping @Sendable (MachineServer.Request) -> Int = { _ in 200 }
@@ -83,7 +83,7 @@ extension Loopback {
             let endpoint = server.endpoint
             try await TestProxy.with(.http(), route: { _ in endpoint }) { proxy in
                 let session = Self.session(authority, through: proxy)
-                // The name leads nowhere without the proxy.
+                // Only the proxy can resolve this name.
                 let url = try #require(URL(string: server.uri(host: "server.test")))
                 for text in ["1 false", "2 false", "3 false"] {
                     #expect(String(decoding: try await session.data(from: url).0, as: UTF8.self) == text)

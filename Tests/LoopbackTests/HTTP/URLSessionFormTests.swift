@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     @Suite("Uploads of multipart forms")
     struct URLSessionFormTests {
-        /// Calls a closure with a form that has a file, and the file.
+        /// Calls a closure with a form that contains a file. Also passes the file's URL.
         private func withForm(_ body: (MultipartForm, URL) async throws -> Void) async throws {
             let file = FileManager.default.temporaryDirectory.appendingPathComponent("causeway-\(UUID()).txt")
             try Data(repeating: UInt8(ascii: "x"), count: 300_000).write(to: file)

@@ -50,7 +50,7 @@ extension Loopback {
                 #expect(try await Self.load(session, url) == "200 \(target)")
             }
             #expect(requests.all.map { $0["host"] } == ["a.test", "b.test:8080", "a.test", "[2001:db8::1]"])
-            // Cookies belong to the server, not to the proxy.
+            // A cookie must be sent only to the server that it belongs to. The proxy is another server.
             #expect(requests.all.map { $0["cookie"] } == [nil, nil, "a=15", nil])
             #expect(proxy.acceptedCount == 1)
         }
@@ -79,7 +79,7 @@ extension Loopback {
             #expect(running.value == 8 && proxy.acceptedCount == 1)
         }
 
-        /// Where the credential for the proxy comes from.
+        /// The origin of the credential for the proxy.
         enum Source: String, CaseIterable, Sendable {
             case dictionary, delegate, request
         }
@@ -151,7 +151,8 @@ extension Loopback {
                         try await peer.write(
                             "HTTP/1.1 104 Upload\r\nUpload-Draft-Interop-Version: 6\r\nLocation: /uploads/1\r\n\r\n")
                         _ = try await peer.read(count: 7)
-                        // A reset could overtake the response 104.
+                        // End the connection without a reset. A reset could arrive before the client has read the
+                        // response with status 104.
                         peer.socket.finishWriting()
                         while try await !peer.socket.read().isEmpty {}
                         return

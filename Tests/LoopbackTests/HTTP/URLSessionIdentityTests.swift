@@ -13,7 +13,9 @@ extension Loopback {
             MachineServer.Reply(content: Data(request.path.utf8))
         }
 
-        /// Returns the options of a server that demands a certificate: of this authority, or of those that the system trusts.
+        /// Returns the options of a server that demands a client certificate.
+        ///
+        /// The server trusts either the given authority or the authorities of the system.
         private static func demanding(
             _ authority: HTTPAuthority, _ protocols: [String], trustsAuthority: Bool = true
         ) throws -> NWProtocolTLS.Options {
@@ -30,7 +32,8 @@ extension Loopback {
             return options
         }
 
-        /// A delegate that trusts the authority, and answers a request for a certificate.
+        /// A delegate that trusts the certificate authority. If the server requests a client certificate, the delegate
+        /// responds with the identity.
         private static func delegate(_ authority: HTTPAuthority, _ identity: SecIdentity?) -> EventDelegate {
             EventDelegate { challenge in
                 let space = challenge.protectionSpace
@@ -170,7 +173,7 @@ extension Loopback {
     }
 }
 
-/// Follows every redirect with the proposed request.
+/// A delegate that follows every redirect with the proposed request.
 private final class FollowingDelegate: NSObject, URLSessionTaskDelegate, Sendable {
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,

@@ -17,7 +17,7 @@ extension Loopback {
                 #expect(try await NTLMRig.text(session, "http://\(host)/") == "200 GET by ann")
             }
             #expect(NTLMRig.challenges(delegate) == ["challenge NTLM 0"])
-            // The other host shares the authenticated connection.
+            // The request to the other host uses the connection that is already authenticated.
             #expect(log.messages == [0, 1, 3])
             #expect(log.all.map(\.connection) == [1, 2, 2])
             #expect(log.all.map(\.request.method) == ["GET", "OPTIONS", "OPTIONS"])

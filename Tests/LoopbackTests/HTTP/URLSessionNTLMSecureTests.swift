@@ -9,10 +9,11 @@ import Testing
 extension Loopback {
     @Suite("URLSession: NTLM over TLS (MS-NTHT)")
     struct URLSessionNTLMSecureTests {
-        /// The state of a server with TLS: the handshake of each connection, and the messages in the order of their arrival.
+        /// The state of a TLS server. It contains the NTLM handshake of each connection, and all received messages in
+        /// order of arrival.
         private struct Side {
             var handshakes: [Int: NTLMServerSide] = [:]
-            /// The connection and the kind of the message, such as `2: 1`.
+            /// The received messages. Each entry is a connection number and a message kind, such as `2: 1`.
             var messages: [String] = []
         }
 
@@ -22,7 +23,8 @@ extension Loopback {
             var messages: [String] { side.withLock { $0.messages } }
         }
 
-        /// A server that demands NTLM for each connection, also for one of HTTP/2, where it never accepts a message.
+        /// A server that demands NTLM for each connection, also over HTTP/2. Over HTTP/2 it never accepts an NTLM
+        /// message.
         private static func server(
             _ authority: HTTPAuthority, _ protocols: [String], _ shared: Shared
         ) async throws -> MachineServer {

@@ -174,7 +174,7 @@ extension Loopback {
         func provider() async {
             await #expect(processExitsWith: .success) {
                 Watchdog.arm(seconds: 600)
-                // OpenSSL looks for its providers in this directory.
+                // OpenSSL looks for its providers in this directory, which does not exist.
                 setenv("OPENSSL_MODULES", "/none", 1)
                 let server = try NTLMRig.server(NTLMRig.Log())
                 let session = privateSession(NTLMRig.delegate())

@@ -7,12 +7,14 @@ import Testing
 extension Loopback {
     @Suite("URLSession: Negotiate with several steps (RFC 4559 §5)")
     struct URLSessionNegotiateStepsTests {
-        /// The side of a server or a proxy on one connection: it takes the first token, and then two answers.
+        /// The authentication state of a server or proxy for one connection. It accepts a first token, and then two
+        /// answers.
         private struct Side {
             private var step = 0
             var isDone: Bool { step == 3 }
 
-            /// Returns the challenge for a request with a value; `nil` if the connection is authenticated.
+            /// Processes the value of the `Authorization` field. Returns the next challenge. Returns `nil` if the
+            /// connection is authenticated.
             mutating func handle(_ value: String?) -> String? {
                 guard let value else { return isDone ? nil : "Negotiate" }
                 let token = String(
@@ -71,7 +73,8 @@ extension Loopback {
             for _ in 0..<3 {
                 #expect(try await session.data(from: url).0 == Data("hello".utf8))
             }
-            // The first token goes out on the connection of the challenge, because one may suffice.
+            // For the first token, the client uses the connection on which the challenge arrived. The reason is that a
+            // single token may be enough.
             #expect(log.all == ["1", "1", "2", "2", "2", "2", "2"])
             #expect(mechanism.made.count == 2)
             #expect(delegate.events.filter { $0.hasPrefix("challenge") } == ["challenge Negotiate 0"])

@@ -4,11 +4,12 @@ import Testing
 
 @testable import CausewayURLLoading
 
-/// A mechanism whose tokens are texts: the first one names the credential, each later one the token that it answers.
+/// A test authentication mechanism whose tokens are texts. The first token names the credential. Each later token names
+/// the token that it answers.
 final class TextMechanism: NegotiateMechanism {
     let problem: String?
     private let hasTokens: Bool
-    /// The token that completes a context, which then has no answer; `nil` if none does.
+    /// The token that completes the authentication. No token follows it. `nil` if no token completes it.
     private let last: String?
     private let list = Mutex<[String]>([])
 
@@ -47,7 +48,8 @@ extension Loopback {
     struct URLSessionNegotiateTests {
         private static func field(_ token: String) -> String { "Negotiate " + Data(token.utf8).base64EncodedString() }
 
-        /// A server that accepts one value of `Authorization`, and answers others with the challenges for them.
+        /// Returns a server that accepts only one `Authorization` value. For any other value, it responds with the
+        /// challenges that `challenges` returns.
         private static func server(
             accepting token: String, _ challenges: @escaping @Sendable (String) -> [String] = { _ in ["Negotiate"] }
         ) throws -> ScriptedServer {
@@ -205,7 +207,9 @@ extension Loopback {
             #expect(mechanism.made.isEmpty)
         }
 
-        /// An HTTP proxy that is also the server of every request and tunnel. It accepts one token per connection, and closes after a refusal.
+        /// Starts an HTTP proxy that answers every request and every tunnel itself.
+        ///
+        /// The proxy accepts one token per connection. After it refuses a token, it closes the connection.
         private static func proxy(
             _ requests: RequestLog, _ challenges: [String] = ["Negotiate"],
             accepts: @escaping @Sendable (String) -> Bool
@@ -259,7 +263,7 @@ extension Loopback {
                 #expect(try await Self.text(session, host) == "GET through the proxy")
             }
             #expect(Self.challenges(delegate) == ["challenge Negotiate 0"])
-            // The other host shares the authenticated connection.
+            // The request to the other host uses the same authenticated connection to the proxy.
             #expect(requests.all.map { $0["proxy-authorization"] != nil } == [false, true])
             #expect(requests.all.map(\.method) == ["GET", "OPTIONS"] && mechanism.made.count == 1)
             let stored = session.configuration.urlCredentialStorage?.allCredentials ?? [:]

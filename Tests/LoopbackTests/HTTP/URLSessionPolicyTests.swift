@@ -119,7 +119,7 @@ extension Loopback {
                 request.networkServiceType = type
                 let metrics = MetricsDelegate()
                 #expect(try await session.data(for: request, delegate: metrics).0 == Data("GET ".utf8))
-                // The server uses plain TCP.
+                // The server uses plain TCP, not Multipath TCP.
                 #expect(metrics.metrics?.transactionMetrics.first?.isMultipath == false)
             }
             #expect(server.acceptedCount == 2)

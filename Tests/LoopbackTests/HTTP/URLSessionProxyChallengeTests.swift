@@ -6,7 +6,8 @@ import Testing
 extension Loopback {
     @Suite("URLSession: challenges of proxies (§9, §22)")
     struct URLSessionProxyChallengeTests {
-        /// An HTTP proxy that is also the server of every request and tunnel. It closes the connection after a refusal.
+        /// An HTTP proxy that also acts as the server for every request and tunnel. It closes the connection after a
+        /// refusal.
         private static func proxy(
             _ requests: RequestLog = RequestLog(), challenges: [String] = ["Basic realm=\"r\""], closes: Bool = true,
             accepts: @escaping @Sendable (String) -> Bool = { $0 == "Basic dXNlcjpzZWNyZXQ=" }
@@ -182,7 +183,8 @@ extension Loopback {
             ]
         }
 
-        /// Runs a proxy of a kind, with the credential ann:secret, in front of a server.
+        /// Runs a proxy of the given kind in front of a server. The proxy accepts the user `ann` with the password
+        /// `secret`.
         private static func with(
             _ kind: TestProxy.Kind, _ body: (TestProxy, UInt16) async throws -> Void
         ) async throws {

@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     @Suite("URLSession: proxies (§9, §16, §22)")
     struct URLSessionProxyTests {
-        /// How a session learns of its proxy.
+        /// The setting through which a session learns of its proxy.
         enum Setting: String, CaseIterable, Sendable, CustomTestStringConvertible {
             case http, https, socks, configuration, script
 
@@ -22,7 +22,7 @@ extension Loopback {
                         "\(name)Enable": 1, "\(name)Proxy": "127.0.0.1", "\(name)Port": number,
                     ]
                 case .configuration:
-                    // These win over the dictionary.
+                    // The proxy configurations take precedence over the proxy dictionary.
                     configuration.connectionProxyDictionary = [:]
                     configuration.proxyConfigurations = [ProxyConfiguration(httpCONNECTProxy: proxy.endpoint)]
                 case .script:
@@ -41,7 +41,7 @@ extension Loopback {
             return .hostPort(host: .ipv4(.loopback), port: NWEndpoint.Port(integerLiteral: port))
         }
 
-        /// Settings with a proxy for http that needs a credential.
+        /// Returns a proxy dictionary that names the given HTTP proxy. The proxy demands a credential.
         private static func dictionary(_ proxy: TestProxy, _ more: [AnyHashable: Any] = [:]) -> [AnyHashable: Any] {
             guard case .hostPort(_, let port) = proxy.endpoint else { return [:] }
             let base: [AnyHashable: Any] = [

@@ -7,7 +7,7 @@ import Testing
 extension Loopback {
     @Suite("URLSession: redirects (§8)")
     struct URLSessionRedirectTests {
-        /// Answers `/start` with a redirect and everything else with a description of the request.
+        /// Creates a server that redirects `/start`. For all other paths, the response describes the request.
         private static func server(
             _ status: String, to location: String = "/end", _ requests: RequestLog = RequestLog()
         ) throws -> ScriptedServer {
@@ -56,7 +56,8 @@ extension Loopback {
             let (text, response) = try await Self.text(privateSession(), server.uri("/start"), method, "body")
             #expect(text == expected)
             #expect(response.url?.path == "/end")
-            // The redirect response was read to its end, so its connection carried the second request.
+            // The client read the redirect response to its end. It therefore used the same connection for the second
+            // request.
             #expect(server.acceptedCount == 1)
         }
 
@@ -77,7 +78,7 @@ extension Loopback {
             #expect(response.statusCode == 302)
         }
 
-        // RFC 9110 §4.2.5, §7.1.
+        // Fragments in URLs: RFC 9110 §4.2.5 and §7.1.
         @Test("A fragment is inherited and never sent")
         func fragment() async throws {
             let requests = RequestLog()
@@ -170,7 +171,7 @@ extension Loopback {
     }
 }
 
-/// Decides about redirects.
+/// A delegate that decides how to handle redirects.
 private final class RedirectDelegate: NSObject, URLSessionTaskDelegate, @unchecked Sendable {
     private let decide: @Sendable (HTTPURLResponse, URLRequest) -> URLRequest?
 
@@ -184,7 +185,7 @@ private final class RedirectDelegate: NSObject, URLSessionTaskDelegate, @uncheck
     }
 }
 
-/// Supplies body streams and collects the response.
+/// A delegate that supplies request body streams and collects the response content.
 private final class StreamDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let texts: LockedValue<[String]>
     private let content = LockedValue(Data())

@@ -3,13 +3,13 @@ import CausewayURLLoading
 import Foundation
 import Testing
 
-/// A number of events that are left.
+/// A counter that permits a limited number of events.
 private final class Counted: Sendable {
     private let left: LockedValue<Int>
 
     init(_ count: Int) { left = LockedValue(count) }
 
-    /// Returns whether one is left, and takes it.
+    /// Reduces the remaining count by one. Returns `true` if the count was above zero before.
     func take() -> Bool {
         left.withLock { left -> Bool in
             left -= 1
@@ -21,7 +21,8 @@ private final class Counted: Sendable {
 extension Loopback {
     @Suite("URLSession: responses that ask for the same request once more")
     struct URLSessionRepetitionTests {
-        /// A server that answers the first requests of a path with a status, and notes the number of the connection of each request.
+        /// Returns a test server that answers the first requests for a path with `status`. For each request, it logs
+        /// the number of the connection that carried the request.
         private static func server(
             _ status: String, times: Int = 1, _ log: ConnectionLog
         ) throws -> ScriptedServer {

@@ -103,7 +103,7 @@ extension Loopback {
         @Test("§13: a file that must not be read fails the upload")
         func unreadable() async throws {
             let server = try echoServer()
-            // Only for writing, also for root.
+            // This file can only be written, even by root.
             let file = URL(fileURLWithPath: "/proc/sys/net/ipv4/route/flush")
             let request = URLRequest(url: try Self.url(server))
             let code = await failureCode { _ = try await privateSession().upload(for: request, fromFile: file) }

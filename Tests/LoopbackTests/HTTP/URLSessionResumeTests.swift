@@ -7,7 +7,7 @@ import Testing
 extension Loopback {
     @Suite("§12: downloads whose connection breaks")
     struct URLSessionResumeTests {
-        /// A server of one text that closes each connection after a part of it.
+        /// A server with one text. It closes each connection after it has sent a part of the text.
         private final class CuttingServer: Sendable {
             let text: String
             let sent = LockedValue(0)
@@ -39,7 +39,7 @@ extension Loopback {
             }
         }
 
-        /// Downloads with resume data until the content is complete. Returns it.
+        /// Downloads a URL. After each interruption, continues with the resume data. Returns the complete content.
         private func download(_ url: URL) async throws -> Data {
             let session = privateSession()
             var resumeData: Data?
@@ -68,7 +68,8 @@ extension Loopback {
             #expect(server.requests.all.count > 20)
         }
 
-        /// A server that sends half of its content, closes the connection when it may, and answers further requests with a closure.
+        /// Returns a server that sends only half of the content to the first request. It closes the connection when the
+        /// gate opens. A closure answers all further requests.
         private static func halfServer(
             _ requests: RequestLog, closes: Gate, closed: Gate, next: @escaping @Sendable (ScriptedRequest) -> String?
         ) throws -> ScriptedServer {
@@ -123,7 +124,8 @@ extension Loopback {
             await delegate.end.wait()
             let error = task.error as? URLError
             #expect(error?.code == .networkConnectionLost && error?.downloadTaskResumeData != nil)
-            // The engine may repeat a request on a new connection that closed without an answer.
+            // The engine may repeat a request if a new connection closes without an answer. So there can be more than
+            // two requests.
             #expect(requests.all.dropFirst().allSatisfy { $0["range"] == "bytes=5-" } && requests.all.count > 1)
         }
 
@@ -138,7 +140,7 @@ extension Loopback {
     }
 }
 
-/// Suspends its task at the first content.
+/// A delegate that suspends its download when the first content arrives.
 private final class SuspendedDownload: NSObject, URLSessionDownloadDelegate, Sendable {
     private let state = LockedValue<(content: String?, offsets: [Int64], hasSuspended: Bool)>((nil, [], false))
     let suspended = Gate()

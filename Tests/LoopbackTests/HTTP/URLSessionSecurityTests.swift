@@ -11,7 +11,8 @@ extension Loopback {
             MachineServer.Reply(content: Data(request.path.utf8) + request.content)
         }
 
-        /// A delegate that adds the authority of the test to the anchors, and then decides.
+        /// A delegate that adds the test's certificate authority to the trust anchors, and then returns the given
+        /// decision.
         private static func trusting(
             _ authority: HTTPAuthority, _ disposition: URLSession.AuthChallengeDisposition = .performDefaultHandling
         ) -> EventDelegate {
@@ -56,7 +57,7 @@ extension Loopback {
                 let (data, _) = try await session.data(from: url)
                 #expect(String(decoding: data, as: UTF8.self) == path)
             }
-            // One connection carries both requests, so there is one challenge.
+            // Both requests use the same connection, so there is only one challenge.
             #expect(delegate.events.filter { $0.hasPrefix("challenge") } == ["challenge ServerTrust 0"])
             #expect(server.acceptedCount == 1)
         }

@@ -27,7 +27,7 @@ extension Loopback {
             _ = try await session.data(for: request)
             let storage = try #require(session.configuration.httpCookieStorage)
             #expect(storage.cookies?.isEmpty == true)
-            // With cookies, each hop stores its own, and the next one sends them.
+            // With cookies enabled, the session stores each hop's cookie and sends it to the next hop.
             _ = try await session.data(for: try Self.request(server, "/first"))
             #expect(Set(storage.cookies?.map(\.name) ?? []) == ["first", "second"])
             request = try Self.request(server, "/third")
@@ -38,10 +38,10 @@ extension Loopback {
             session.invalidateAndCancel()
         }
 
-        /// A storage of a program, with the methods for tasks.
+        /// A program's own cookie storage that overrides the methods for tasks.
         private final class TaskCookies: HTTPCookieStorage, @unchecked Sendable {
             let calls = TextLog()
-            /// Whether the answer comes later, and twice.
+            /// Whether the storage calls the completion handler later, and calls it twice.
             let isSlow: Bool
 
             init(isSlow: Bool) {
@@ -87,7 +87,8 @@ extension Loopback {
             _ = try await session.data(for: request)
             #expect(requests.all.map { $0["cookie"] } == ["own=1", "own=1"])
             #expect(cookies.calls.all == ["get /first", "store a", "get /second"])
-            // A request with its own field, or that handles no cookies, does not ask.
+            // The session does not ask for cookies in two cases: the request has its own `Cookie` field, or it handles
+            // no cookies.
             request = try Self.request(server, "/third")
             request.setValue("given=1", forHTTPHeaderField: "Cookie")
             _ = try await session.data(for: request)

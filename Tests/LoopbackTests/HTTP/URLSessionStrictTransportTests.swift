@@ -7,13 +7,15 @@ import Testing
 extension Loopback {
     @Suite("URLSession: HTTP Strict Transport Security (RFC 6797)")
     struct URLSessionStrictTransportTests {
-        /// A secure server behind a proxy that knows its name, and its authority.
+        /// The test's environment: a secure server, a proxy that knows the server's name, and the server's certificate
+        /// authority.
         private struct Place {
             let authority: HTTPAuthority
             let server: MachineServer
             let proxy: TestProxy
 
-            /// A session that trusts the authority. Otherwise it accepts every chain despite its errors.
+            /// Returns a session. If `trusts` is `true`, the session trusts the test authority. Otherwise it accepts
+            /// every certificate chain despite its errors.
             func session(trusts: Bool = true) -> URLSession {
                 let anchor = authority.anchor
                 let delegate = EventDelegate { challenge in
@@ -58,7 +60,8 @@ extension Loopback {
             try await with("max-age=1000") { place in
                 let session = place.session()
                 defer { session.invalidateAndCancel() }
-                // Nothing is known yet, and the server does not speak HTTP without TLS.
+                // The session does not know yet that the host requires TLS, and the server does not speak HTTP without
+                // TLS.
                 #expect(await failureCode { _ = try await load(session, "http://server.test/a") } != nil)
                 let first = try await load(session, "https://server.test/a")
                 #expect(first == "https://server.test/a")

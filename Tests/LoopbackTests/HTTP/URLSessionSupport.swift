@@ -3,7 +3,7 @@ import CausewayTestKit
 import CausewayURLLoading
 import Foundation
 
-/// The requests that a server received.
+/// A log of the requests that a server has received.
 final class RequestLog: Sendable {
     private let list = LockedValue<[ScriptedRequest]>([])
 
@@ -12,7 +12,7 @@ final class RequestLog: Sendable {
     func append(_ request: ScriptedRequest) { list.withLock { $0.append(request) } }
 }
 
-/// Keeps texts in order.
+/// Stores texts in the order in which they were added.
 final class TextLog: Sendable {
     private let list = LockedValue<[String]>([])
 
@@ -21,7 +21,7 @@ final class TextLog: Sendable {
     func append(_ text: String) { list.withLock { $0.append(text) } }
 }
 
-/// Returns the error that a load throws; `nil` if it throws none.
+/// Calls `load` and returns the `URLError` that it throws; `nil` if it throws no such error.
 func failure(_ load: () async throws -> Void) async -> URLError? {
     do {
         try await load()
@@ -31,7 +31,7 @@ func failure(_ load: () async throws -> Void) async -> URLError? {
     }
 }
 
-/// Returns the code of the error that a load throws.
+/// Returns the code of the `URLError` that a load throws.
 func failureCode(_ load: () async throws -> Void) async -> URLError.Code? { await failure(load)?.code }
 
 /// Keeps the metrics of a task.
@@ -47,7 +47,7 @@ final class MetricsDelegate: NSObject, URLSessionDataDelegate, @unchecked Sendab
     }
 }
 
-/// Answers challenges with their sender alone, and never calls the completion handler.
+/// A delegate that answers challenges only through their sender. It never calls the completion handler.
 final class SenderDelegate: NSObject, URLSessionTaskDelegate, @unchecked Sendable {
     private let answer: @Sendable (URLAuthenticationChallenge, any URLAuthenticationChallengeSender) -> Void
 
@@ -63,7 +63,7 @@ final class SenderDelegate: NSObject, URLSessionTaskDelegate, @unchecked Sendabl
     }
 }
 
-/// Records the calls of a session as text, in order.
+/// A delegate that records the calls from a session as text, in order.
 final class EventDelegate: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
     typealias Challenge =
         @Sendable (URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?)

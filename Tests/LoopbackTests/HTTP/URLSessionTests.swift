@@ -4,7 +4,8 @@ import CausewayURLLoading
 import Foundation
 import Testing
 
-/// Returns a session that shares nothing with other sessions and whose timeouts never decide a test.
+/// Returns a session that shares nothing with other sessions. Its timeouts are long, so that they do not make a test
+/// fail.
 func privateSession(
     _ delegate: (any URLSessionDelegate)? = nil, _ change: (URLSessionConfiguration) -> Void = { _ in }
 ) -> URLSession {
@@ -15,7 +16,7 @@ func privateSession(
     return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
 }
 
-/// Answers each request with the text that a closure returns, and keeps the requests.
+/// A server that answers each request with the text that a closure returns. It keeps the requests.
 func echoServer(
     _ requests: RequestLog = RequestLog(),
     _ answer: @escaping @Sendable (ScriptedRequest) -> String = { reply("200 OK", [], "\($0.method) \($0.body)") }
@@ -283,7 +284,7 @@ extension Loopback {
 
         @Test("§7: gzip content is decoded, and its length is not known")
         func decoding() async throws {
-            // `printf hello | gzip -n`
+            // The output of `printf hello | gzip -n`.
             let compressed: [UInt8] = [
                 0x1F, 0x8B, 8, 0, 0, 0, 0, 0, 0, 3, 0xCB, 0x48, 0xCD, 0xC9, 0xC9, 7, 0, 0x86, 0xA6, 0x10, 0x36, 5, 0, 0,
                 0,
@@ -491,7 +492,7 @@ extension Loopback {
     }
 }
 
-/// A bound pair of streams whose output a thread fills.
+/// A bound pair of streams. A thread fills the output stream.
 private struct BoundPair: Sendable {
     let input: Box<InputStream>
     private let output: Box<OutputStream>

@@ -72,10 +72,10 @@ extension Loopback {
             #expect(task.countOfBytesSent == 200_000)
         }
 
-        /// Starts an upload, and cancels it when the server has named a resource. Returns the resume data.
+        /// Starts an upload, and cancels it after the server has named a resource. Returns the resume data.
         private func interrupted(_ server: ScriptedServer, _ file: URL, isForm: Bool = false) async throws -> Data {
             let arrived = Gate()
-            // The task is suspended as soon as the resource is known, so that it cannot complete.
+            // The upload must not complete. So suspend its task as soon as the server has named the upload resource.
             let delegate = InformedDelegate { arrived.open() }
             let session = privateSession(delegate)
             var form = MultipartForm()
@@ -215,7 +215,7 @@ extension Loopback {
     }
 }
 
-/// Suspends its task when the server has named a resource for the upload.
+/// A delegate that suspends its task when the server has named an upload resource.
 private final class InformedDelegate: NSObject, URLSessionDataDelegate {
     private let call: @Sendable () -> Void
 

@@ -8,7 +8,7 @@ import Testing
 extension Loopback {
     @Suite("URLSession: WebSocket (§14)")
     struct URLSessionWebSocketTests {
-        /// Echoes messages. `close CODE REASON` closes the WebSocket.
+        /// Routes for a server that echoes WebSocket messages. The message `close CODE REASON` closes the WebSocket.
         private static var echo: HTTPServerRoutes {
             var routes = HTTPServerRoutes()
             routes.get("/chat") { _ in
@@ -146,7 +146,7 @@ extension Loopback {
                 guard let request = try await peer.readRequest() else { return }
                 heads.append(request)
                 try await peer.write(acceptance(request))
-                // Two bytes of header and four of the mask: a close frame without content.
+                // The client's close frame has no content. It consists of a two-byte header and a four-byte mask.
                 frames.put(try await peer.read(count: 6))
             }
             let delegate = WebSocketDelegate()
@@ -171,7 +171,7 @@ extension Loopback {
                 guard let request = try await peer.readRequest() else { return }
                 requests.append(request)
                 let fields = ["Set-Cookie: new=1; Path=/", "Sec-WebSocket-Protocol: y"]
-                // The first message arrives together with the head.
+                // The server sends the first message together with the response head.
                 try await peer.socket.write(Data(acceptance(request, fields).utf8) + Data(textFrame("first")))
                 _ = try await peer.readHead()
             }
@@ -289,7 +289,7 @@ extension Loopback {
             #expect(delegate.events.last == "completed timedOut")
         }
 
-        // RFC 6455 §3.
+        // WebSocket URLs: RFC 6455 §3.
         @Test(
             "URLs that open no WebSocket",
             arguments: [

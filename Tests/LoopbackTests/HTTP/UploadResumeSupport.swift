@@ -3,7 +3,7 @@ import CausewaySystem
 import CausewayURLLoading
 import Foundation
 
-/// A server of resumable uploads that ends each connection after a part of the content.
+/// An upload server that breaks each connection after a part of the content, so that clients must resume the upload.
 final class UploadServer: Sendable {
     struct State {
         var content = ""
@@ -13,12 +13,13 @@ final class UploadServer: Sendable {
 
     let state = LockedValue(State())
     let requests = RequestLog()
-    /// The number of content bytes to read from the request with this number; `nil` for all of them.
+    /// Returns how many content bytes to read from a request. The argument is the request's number. `nil` means all
+    /// bytes.
     private let part: @Sendable (Int) -> Int?
     private let version: Int
-    /// Whether the server knows its uploads.
+    /// Whether the server remembers the uploads that it has begun.
     private let remembers: @Sendable (Int) -> Bool
-    /// Whether the server demands another digest for each method.
+    /// Whether the server demands another Digest authentication for each method.
     private let asksForDigest: Bool
 
     init(
@@ -45,7 +46,7 @@ final class UploadServer: Sendable {
         }
     }
 
-    /// Returns whether the connection stays open.
+    /// Answers one request. Returns whether the connection stays open.
     private func answer(_ request: ScriptedRequest, _ number: Int, _ peer: ScriptedPeer) async throws -> Bool {
         if asksForDigest, !isAuthorized(request) {
             _ = try await peer.read(count: request["content-length"].flatMap { Int($0) } ?? 0)
@@ -75,7 +76,7 @@ final class UploadServer: Sendable {
             state.sent += text.utf8.count
         }
         guard count == length else {
-            // A reset could overtake the response 104.
+            // Close in an orderly way. A connection reset could arrive before the response with status 104.
             peer.socket.finishWriting()
             while try await !peer.socket.read().isEmpty {}
             return false
@@ -84,7 +85,8 @@ final class UploadServer: Sendable {
         return true
     }
 
-    /// Whether a request has the digest of `user:r:pass` for its method, its target and the nonce of its method (RFC 7616 §3.4.1).
+    /// Whether a request contains the Digest response for the user `user`, the realm `r` and the password `pass`. The
+    /// response covers the request's method and target, and the nonce for this method (RFC 7616 §3.4.1).
     private func isAuthorized(_ request: ScriptedRequest) -> Bool {
         guard let value = request["authorization"] else { return false }
         func part(_ name: String) -> String {
@@ -105,7 +107,7 @@ final class UploadServer: Sendable {
     }
 }
 
-/// Supplies the stream of an upload, from any offset.
+/// Supplies an upload's content as a stream, from any offset.
 final class StreamSupplier: NSObject, URLSessionDataDelegate {
     private let content: Data
     let offsets = LockedValue<[Int64]>([])

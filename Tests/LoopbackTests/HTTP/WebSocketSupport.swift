@@ -4,7 +4,7 @@ import CausewayURLLoading
 import CausewayWire
 import Foundation
 
-/// Records the calls of a session for WebSocket tasks as text, in order.
+/// A session delegate that records the calls for WebSocket tasks as text, in order.
 final class WebSocketDelegate: NSObject, URLSessionWebSocketDelegate, @unchecked Sendable {
     typealias Challenge =
         @Sendable (URLAuthenticationChallenge) -> (URLSession.AuthChallengeDisposition, URLCredential?)
@@ -86,7 +86,7 @@ extension URLSessionWebSocketTask {
         }
     }
 
-    /// Sends a text message. Returns the name of the error.
+    /// Sends a text message. Returns the error as text; `nil` if there is none.
     func say(_ text: String) async -> String? {
         do {
             try await send(.string(text))

@@ -46,7 +46,7 @@ extension Loopback {
             }
         }
 
-        // RFC 9110 §8.3.2, §15.5.16.
+        // This test checks RFC 9110 §8.3.2, §15.5.16.
         @Test("JSON and text of a request, and the statuses of malformed content")
         func contents() async throws {
             var routes = HTTPServerRoutes()
@@ -112,7 +112,7 @@ extension Loopback {
             let ended = Mailbox<HTTPServer.Exchange>()
             try await TestServer.run(configure: { $0.exchangeHandler = { ended.put($0) } }, routes: routes) { _, port in
                 let client = try await RawClient(port: port)
-                // The connection persists, and the file is now empty.
+                // The connection stays open after the error, and the file is now empty.
                 for status in [500, 200] {
                     try await client.write(Self.get("/"))
                     #expect(try await client.read(through: "\r\n\r\n").hasPrefix("HTTP/1.1 \(status) "))
@@ -145,7 +145,7 @@ extension Loopback {
                 let client = try await RawClient(port: port)
                 try await client.write(Self.get("/"))
                 client.endWriting()
-                // The client reads nothing, so the server disconnects it.
+                // The client reads nothing, so the server closes the connection.
                 let exchange = try await ended.next()
                 #expect(exchange.sentByteCount < length / 2)
                 client.close()
@@ -162,12 +162,12 @@ extension Loopback {
             }
             try await TestServer.run(routes: routes) { _, port in
                 let client = try await RawClient(port: port)
-                // The pauses let the server receive the requests one after the other.
+                // Pause between the requests, so that each request arrives at the server separately.
                 for _ in 0..<100 {
                     try await client.write(Self.get("/"))
                     try await Task.sleep(for: .milliseconds(5))
                 }
-                // The buffers of the kernel take a few responses.
+                // The server may serve some more requests, because the kernel's buffers hold a few responses.
                 #expect(served.value < 20)
                 client.close()
             }
@@ -201,7 +201,7 @@ extension Loopback {
                     try await client.write(Self.get("/"))
                     #expect(try await client.read(through: "fine").hasPrefix("HTTP/1.1 200 "))
                 }
-                // These have waited longest.
+                // These connections have waited longest, so the server closes them.
                 #expect(try await idle.readAll().isEmpty)
                 #expect(try await halves[0].readAll().isEmpty)
                 release.open()
@@ -209,7 +209,7 @@ extension Loopback {
             }
         }
 
-        // RFC 9110 §9.3.4, §10.2.1, §13.1.1, §13.1.2, §15.3.2, §15.5.6, §15.5.10, §15.5.13.
+        // Uploads with PUT: RFC 9110 §9.3.4, §10.2.1, §13.1.1, §13.1.2, §15.3.2, §15.5.6, §15.5.10, §15.5.13.
         @Test("Uploads to a directory: conditions on a missing file, and names for a terminal")
         func directory() async throws {
             var template = Array("/tmp/http-server-XXXXXX".utf8CString)

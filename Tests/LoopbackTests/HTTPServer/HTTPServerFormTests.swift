@@ -6,7 +6,7 @@ import Foundation
 import Testing
 
 extension Loopback {
-    /// Forms that a server reads while they arrive.
+    /// Tests forms that a server reads while they arrive.
     @Suite("HTTP server: forms")
     struct HTTPServerFormTests {
         private static func route(_ body: @escaping HTTPServer.Handler) -> HTTPServerRoutes {
@@ -22,7 +22,7 @@ extension Loopback {
             return request
         }
 
-        /// Lists each part on a line.
+        /// A handler that lists each part of the form on its own line.
         private static let list: HTTPServer.Handler = { request in
             guard let form = request.form else { throw HTTPServerError(status: 415) }
             let fields = try await form.collect(upTo: 1 << 20)

@@ -18,7 +18,7 @@ extension Loopback {
             return routes
         }
 
-        // RFC 9110 §9.3.1, §9.3.2, §9.3.7, §15.5.5, §15.5.6.
+        // Methods and errors: RFC 9110 §9.3.1, §9.3.2, §9.3.7, §15.5.5, §15.5.6.
         @Test("Routes, parameters, 404, 405, HEAD and OPTIONS", arguments: Medium.internetStreams)
         func routing(_ medium: Medium) async throws {
             let routes = Self.routes { routes in
@@ -91,7 +91,8 @@ extension Loopback {
                 let reader = try await RawClient(port: port)
                 try await reader.write(Self.get("/flood"))
                 await ended.wait()
-                // The buffers of the kernel take a few MiB of the 256.
+                // The client does not read. The handler wants to write 256 MiB, but the kernel's buffers hold only a
+                // few MiB.
                 #expect(written.value < 1_000)
                 reader.close()
             }
@@ -183,7 +184,7 @@ extension Loopback {
             }
         }
 
-        // RFC 9110 §15.6.1.
+        // This test checks RFC 9110 §15.6.1.
         @Test("Errors of handlers become responses, and their text stays secret")
         func failures() async throws {
             struct Secret: Error {}
@@ -208,7 +209,8 @@ extension Loopback {
                 try await client.write(Self.get("/split"))
                 #expect(try await client.read(through: "\r\n\r\n").hasPrefix("HTTP/1.1 500 "))
                 try await client.write(Self.get("/cut"))
-                // The connection is reset after the part, so that the client does not take it for the whole.
+                // The server resets the connection after a part of the response. The client then knows that the
+                // response is incomplete.
                 let cut = (try? await client.readAll()) ?? ""
                 #expect(!cut.contains("\r\n\r\n1234"))
             }
@@ -232,7 +234,7 @@ extension Loopback {
             }
         }
 
-        // RFC 9110 §13.1.2, §14.4, §14.6, §15.3.7.1, §15.3.7.2, §15.5.17.
+        // Conditional and range requests: RFC 9110 §13.1.2, §14.4, §14.6, §15.3.7.1, §15.3.7.2, §15.5.17.
         @Test("Conditional requests and ranges of content with validators")
         func ranges() async throws {
             let routes = Self.routes { routes in

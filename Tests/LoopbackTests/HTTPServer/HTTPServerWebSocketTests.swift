@@ -19,8 +19,8 @@ extension Loopback {
             return routes
         }
 
-        /// Returns the first bytes of a client of HTTP/2 that sends a WebSocket handshake and then ends its side, with
-        /// the head or with a separate frame (RFC 8441 §5).
+        /// Returns the bytes with which an HTTP/2 client begins a WebSocket handshake (RFC 8441 §5). The client also
+        /// ends its side of the stream: with the head, or with a separate frame.
         private static func handshake(endsWithHead: Bool) -> [UInt8] {
             var fields = FieldSection()
             fields.append("sec-websocket-version", "13")
@@ -74,7 +74,7 @@ extension Loopback {
                 // The example of RFC 6455 §1.3.
                 #expect(head.contains("Sec-WebSocket-Accept: s3pPLMBiTxaQ9kYGzzhZRbK+xOo=\r\n"))
                 #expect(try await client.read(through: "bye").hasSuffix("bye"))
-                // A masked close frame with status 1000.
+                // Send a masked close frame with status 1000.
                 try await client.write(bytes: [0x88, 0x82, 0, 0, 0, 0, 0x03, 0xE8])
                 _ = try await client.readAll()
             }
@@ -93,7 +93,7 @@ extension Loopback {
             }
         }
 
-        // RFC 8441 §5.
+        // This test checks RFC 8441 §5.
         @Test(
             "A handshake of HTTP/2 with a resource that is no WebSocket has no successful status",
             arguments: [(200, 501), (204, 501), (303, 303), (404, 404)])
@@ -128,9 +128,10 @@ extension Loopback {
                         written += 1
                     }
                 } catch {
-                    // The server has disconnected the client.
+                    // The write fails because the server has closed the connection.
                 }
-                // The buffers of the kernel take a few MiB in each direction.
+                // The client can still write some data after the server has closed, because the kernel's buffers hold a
+                // few MiB in each direction.
                 #expect(written < 64)
                 client.close()
             }

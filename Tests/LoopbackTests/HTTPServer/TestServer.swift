@@ -5,7 +5,7 @@ import FoundationEssentials
 
 /// A server on the loopback interface for one test.
 enum TestServer {
-    /// Runs a server, passes it with its port to `body`, and stops it afterwards.
+    /// Runs a server. Passes it and its port to `body`, and stops it afterwards.
     static func run(
         _ medium: Medium = .tcp4, using parameters: NWParameters = HTTPServer.defaultParameters,
         configure: (inout HTTPServer.Configuration) -> Void = { _ in }, routes: HTTPServerRoutes,
@@ -13,7 +13,7 @@ enum TestServer {
     ) async throws {
         Backend.choose()
         var configuration = HTTPServer.Configuration()
-        // A busy computer must not decide a test.
+        // Use long timeouts, so that a test does not fail on a busy computer.
         for time in [\HTTPServer.Configuration.headTimeout, \.idleTimeout, \.stallTimeout] {
             configuration[keyPath: time] = .seconds(7_200)
         }
@@ -56,12 +56,12 @@ final class RawClient: Sendable {
 
     func write(bytes: [UInt8]) async throws { try await socket.write(Data(bytes)) }
 
-    /// Ends the sending direction.
+    /// Ends the sending direction of this socket.
     func endWriting() { _ = shutdown(socket.fd, CInt(SHUT_WR)) }
 
     func close() { socket.close() }
 
-    /// Closes with a reset.
+    /// Closes the connection with a reset.
     func reset() { socket.reset() }
 
     /// Reads until the input contains `text`, and returns everything up to its end. Returns what there is at the end of the stream.

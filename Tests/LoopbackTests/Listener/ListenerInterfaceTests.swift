@@ -15,7 +15,7 @@ extension Loopback {
             try await listener.listen()
             let client = Probe(to: listener.endpoint, using: .tcp).start()
             try await client.ready()
-            // The end or an error: the kernel decides which.
+            // The client sees the end of the stream or an error, as the kernel decides.
             let outcome = try? await client.receive(1, 10)
             #expect(outcome?.data == nil)
             #expect(listener.connections.history.isEmpty)

@@ -49,7 +49,7 @@ extension Loopback {
             try await second.states.expect(.failed(.posix(.EADDRINUSE)))
             second.listener.cancel()
             try await second.states.expect(.cancelled)
-            // The first listener still has its port.
+            // The failure of the second listener did not affect the first listener, which still has its port.
             let client = Probe(to: first.endpoint, using: medium.parameters).start()
             try await client.ready()
             if !medium.isStream { try await client.deliver(Data("x")) }
@@ -78,7 +78,7 @@ extension Loopback {
             try await first.states.expect(.failed(error))
             first.listener.cancel()
             try await first.states.expect(.cancelled)
-            // A service that is set before the start fails before the listener is ready.
+            // If the program sets the service before the start, the listener fails before it becomes ready.
             #expect(first.states.history == (isLate ? [.ready] : []) + [.failed(error), .cancelled])
         }
 
@@ -149,7 +149,8 @@ extension Loopback {
             var clients: [Probe] = []
             for _ in 0..<5 {
                 let client = Probe(to: listener.endpoint, using: medium.parameters).start()
-                // The kernel's backlog completes the handshake before the listener accepts.
+                // The client becomes ready before the listener accepts the connection, because the kernel completes the
+                // TCP handshake.
                 try await client.ready()
                 clients.append(client)
             }

@@ -6,7 +6,8 @@ import Testing
 extension Loopback {
     @Suite("Detection of captive networks")
     struct CaptiveNetworkProbeTests {
-        /// Returns the outcome of a probe. The server answers with these bytes; if they are `nil`, it never answers.
+        /// Runs a probe against a server, and returns its outcome. The server sends the bytes in `answer`; if `answer`
+        /// is `nil`, it sends nothing.
         private func outcome(
             _ answer: String?, expecting expectation: CaptiveNetworkProbe.Expectation = .status(204),
             within limit: Duration = .seconds(30)

@@ -59,7 +59,7 @@ extension Loopback {
                 try await conversation.exchange { connection in
                     conversation.connect()
                     try await eventually("the other connection exists") { server.connectionCount == 2 }
-                    // An answer, so that the other connection is ready by now.
+                    // Wait for an answer. It shows that the other connection is ready.
                     _ = try await Self.ask("a", over: connection)
                     throw Ended()
                 }
@@ -129,7 +129,8 @@ extension Loopback {
 
         @Test("Exchanges wait for a server; cancelling the migrating connection, or the task, ends them")
         func cancelled() async throws {
-            // No program listens on this TCP port: connections are refused, and wait.
+            // Use a TCP port on which no program listens. The server's host refuses connections to it, so the
+            // connections wait.
             let socket = try RawSocket.bound(.udp4)
             let conversation = MigratingConnection(
                 to: .hostPort(host: .ipv4(.loopback), port: NWEndpoint.Port(rawValue: socket.port) ?? .any))

@@ -2,7 +2,8 @@ import Causeway
 import CausewaySystem
 import FoundationEssentials
 
-/// Answers each message with the number of its connection and the message: `2 hello`. The message `close` ends a connection.
+/// A server that answers each message with the connection's number and the message, such as `2 hello`. The message
+/// `close` ends the connection.
 final class NumberingServer: Sendable {
     private let listener: NWListener
     private let count = LockedValue(0)
@@ -24,7 +25,9 @@ final class NumberingServer: Sendable {
     /// The number of connections so far.
     var connectionCount: Int { count.withLock { $0 } }
 
-    /// - Returns: The endpoint of the server.
+    /// Starts the server.
+    ///
+    /// - Returns: The server's endpoint.
     func start() async throws -> NWEndpoint {
         let port = await withCheckedContinuation { continuation in
             let waiter = LockedValue<CheckedContinuation<NWEndpoint.Port?, Never>?>(continuation)

@@ -26,7 +26,7 @@ extension Loopback {
             #expect(throws: MCError.self) { try ann.session.send(Data(), toPeers: [bob.peer], with: .reliable) }
             #expect(try await ann.seen.next() == .state("Bob", .notConnected, connected: []))
             #expect(try await bob.seen.next() == .state("Ann", .notConnected, connected: []))
-            // The session can be used again.
+            // The session can be used again after `disconnect()`.
             ann.invite(bob)
             try await ann.waitFor("Bob")
             try await bob.waitFor("Ann")
@@ -70,7 +70,8 @@ extension Loopback {
         @Test("Custom discovery: two peers connect by data that they exchange")
         func customDiscovery() async throws {
             let (ann, bob) = (try SessionProbe("Ann"), try SessionProbe("Bob"))
-            // Each peer knows the other by an archive, without its key.
+            // Each peer has a copy of the other peer's identifier, restored from an archive. The archive does not
+            // contain the key.
             let (annID, bobID) = (try copy(ann.session.myPeerID), try copy(bob.session.myPeerID))
             let forBob = try await ann.session.nearbyConnectionData(forPeer: bobID)
             let forAnn = try await bob.session.nearbyConnectionData(forPeer: annID)

@@ -32,7 +32,8 @@ extension Loopback {
             for peer in [ann, bob] { peer.close() }
         }
 
-        /// Sends in a tree of progress objects. Not asynchronous, because the current object belongs to the thread.
+        /// Sends a file while `whole` is the current progress object, so that the transfer's progress becomes a child
+        /// of `whole`. This method is not asynchronous, because the current progress object belongs to the thread.
         private static func send(
             _ url: URL, _ from: SessionProbe, _ to: SessionProbe, in whole: Progress,
             _ completion: @escaping @Sendable (MCError.Code?) -> Void
@@ -89,7 +90,7 @@ extension Loopback {
             for peer in [ann, bob] { peer.close() }
         }
 
-        /// Writes on a separate thread with a run loop, as programs do.
+        /// Writes to the stream on a separate thread with a run loop, as programs do.
         private static func write(_ count: Int, to output: Unchecked<OutputStream>) {
             let thread = Thread {
                 let writer = Writer(count)
@@ -134,7 +135,7 @@ private final class Writer: NSObject, StreamDelegate {
     }
 }
 
-/// Adds all bytes up to the end of a stream.
+/// Computes the sum of all bytes of a stream.
 private final class Reader: NSObject, StreamDelegate {
     private(set) var count = 0
     private(set) var sum = 0

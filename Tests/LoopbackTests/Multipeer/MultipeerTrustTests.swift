@@ -43,7 +43,7 @@ extension Loopback {
             try await ann.seen.first { $0 == .state("Cid", .connected, connected: ["Cid"]) }
             #expect(ann.session.connectedPeers.map(\.displayName) == ["Bob"])
             #expect(bob.session.connectedPeers.map(\.displayName) == ["Ann"])
-            // Without a delegate, calls are dropped; the next one gets those that follow.
+            // If the session has no delegate, calls are dropped. A delegate that is set later gets only later calls.
             ann.session.delegate = nil
             try bob.session.send(Data("unheard".utf8), toPeers: [ann.peer], with: .reliable)
             second.disconnect()

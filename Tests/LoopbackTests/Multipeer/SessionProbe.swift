@@ -6,7 +6,7 @@ import Testing
 
 @testable import MultipeerConnectivity
 
-/// A local peer of the drop-in module, whose delegate calls a test takes in order.
+/// A local peer of the MultipeerConnectivity module. It records its delegate calls, and a test takes them in order.
 final class SessionProbe: NSObject, Sendable, MCSessionDelegate, MCNearbyServiceAdvertiserDelegate {
     enum Seen: Equatable, Sendable {
         case state(String, MCSessionState, connected: [String])
@@ -21,7 +21,7 @@ final class SessionProbe: NSObject, Sendable, MCSessionDelegate, MCNearbyService
     let invitations = Mailbox<String>()
     let transfers = Mailbox<Progress>()
     let streams = Mailbox<Unchecked<InputStream>>()
-    /// The certificates that peers showed, in DER; `nil` for none.
+    /// The certificates of each peer, in DER. An entry is `nil` if the peer showed no certificate.
     let certificates = Mailbox<[Data]?>()
     private let parts:
         Unchecked<(session: MCSession, advertiser: MCNearbyServiceAdvertiser, browser: MCNearbyServiceBrowser)>
@@ -30,9 +30,9 @@ final class SessionProbe: NSObject, Sendable, MCSessionDelegate, MCNearbyService
     private let judges: Bool
 
     /// - Parameters:
-    ///   - accepts: Whether invitations are accepted. `nil`: they are never answered.
-    ///   - judges: Whether certificates are accepted.
-    ///   - identity: The identity and certificates that the session shows.
+    ///   - accepts: Whether the session accepts invitations. `nil` leaves invitations without an answer.
+    ///   - judges: Whether the session accepts the peers' certificates.
+    ///   - identity: The session's identity and certificates, which peers see.
     init(_ name: String, accepts: Bool? = true, judges: Bool = true, identity: [Any]? = nil) throws {
         let peer = MCPeerID(displayName: name)
         node = try LocalPeers.shared.node(for: peer.peer)
@@ -53,7 +53,7 @@ final class SessionProbe: NSObject, Sendable, MCSessionDelegate, MCNearbyService
     var session: MCSession { parts.value.session }
     var peer: MCPeerID { MCPeerID(me) }
 
-    /// Tells both peers the address of the other, as discovery does.
+    /// Tells each peer the other peer's address, as discovery does.
     func meet(_ other: SessionProbe) async throws {
         for (probe, place) in [(self, other), (other, self)] {
             let port = await withCheckedContinuation { continuation in

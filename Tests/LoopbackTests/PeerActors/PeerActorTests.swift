@@ -5,7 +5,7 @@ import Distributed
 import Foundation
 import Testing
 
-/// A counter that tells the test when a call waits.
+/// A counter actor. It notifies the test when a call begins to wait.
 distributed actor LoopbackCounter {
     typealias ActorSystem = PeerActorSystem
 
@@ -86,7 +86,7 @@ extension Loopback {
             following.cancel()
         }
 
-        /// Calls 1,000 times from four tasks, and returns the highest result.
+        /// Calls the counter 1,000 times from four tasks, and returns the highest result.
         private static func calls(_ counter: LoopbackCounter) async throws -> Int {
             try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<4 {

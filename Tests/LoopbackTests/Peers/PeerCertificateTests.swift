@@ -12,7 +12,8 @@ extension Loopback {
             case notConnected(PeerFailure)
         }
 
-        /// A group that shows an identity, if any, and judges with a fixed answer.
+        /// Creates a group that shows the given identity, if any. It accepts all certificates or rejects all, as
+        /// `accepts` states.
         private func group(
             _ name: String, shows identity: SecIdentity?, accepts: Bool, _ seen: Mailbox<Seen>
         ) throws -> (PeerGroup, PeerAdvertisement) {
@@ -23,7 +24,7 @@ extension Loopback {
                 switch event {
                 case .certificate(_, let chain, let question):
                     seen.put(.certificates(chain))
-                    // Later, and from another thread.
+                    // Do not answer here. Answer later, on another thread.
                     DispatchQueue.global().async { question.answer(accepts) }
                 case .connected: seen.put(.connected)
                 case .notConnected(_, let failure): seen.put(.notConnected(failure))

@@ -6,7 +6,8 @@ import Testing
 extension Loopback {
     @Suite("Peers: unreliable messages over UDP")
     struct PeerDatagramTests {
-        /// Ann dials the lanes, through the relay if there is one.
+        /// Connects two peers in one session. The first peer, Ann, opens the datagram connections, through `relay` if
+        /// one is given.
         private func pair(_ host: NWEndpoint.Host = .ipv4(.loopback), _ relay: UDPRelay? = nil)
             async throws
             -> (PeerProbe, PeerProbe)
@@ -133,7 +134,7 @@ extension Loopback {
             #expect(try await ends.next() == false)
             try await bob.lanes.first { $0 == .refused(PeerFailure(.unverified)) }
             #expect((bob.group?.datagramReport(ann.me)?.refusedCount ?? 0) > 0)
-            // The first datagrams were dropped, the next ones arrive.
+            // The relay has dropped the first datagrams. From now on, it passes datagrams on.
             relay.setDrops { _ in false }
             try await bob.lanes.first { $0 == .ready }
             try await ann.lanes.first { $0 == .ready }

@@ -57,7 +57,7 @@ extension Loopback {
                 context: nil, timeout: .seconds(5))
             let seen = try await ann.seen.first { if case .notConnected = $0 { true } else { false } }
             #expect(seen == .notConnected("Nil", PeerFailure(.network)))
-            // Another key at the address of a peer is refused in the handshake.
+            // If a peer's address has another key than expected, the TLS handshake fails.
             let port = try #require(NWEndpoint.Port(rawValue: await bob.port))
             let mallory = PeerIdentity(id: bob.me.id, fingerprint: [UInt8](repeating: 1, count: 16), name: "Bob2")
             ann.node.learn(.hostPort(host: .ipv4(.loopback), port: port), of: mallory)

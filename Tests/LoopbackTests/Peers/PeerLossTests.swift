@@ -46,7 +46,8 @@ extension Loopback {
                 let connection = NWConnection(host: .ipv4(.loopback), port: port, using: .tcp)
                 connections.append(connection)
                 connection.start(queue: queue)
-                // The first bytes of Apple's framework, and those of no protocol.
+                // Send bytes that belong to another protocol. Half of the connections send the first bytes of Apple's
+                // framework. The others send invalid bytes.
                 let garbage =
                     number % 2 == 0
                     ? [0x07, 0xD0] + [UInt8](repeating: 0, count: 14) : [UInt8](repeating: 0xFF, count: 64)
@@ -83,7 +84,7 @@ extension Loopback {
     }
 }
 
-/// A TLS connection with a certificate, as peers make it, for bytes of a test.
+/// A TLS connection with a certificate, like those between peers. The test sends arbitrary bytes over it.
 final class PeerTestLink: Sendable {
     private let connection: NWConnection
 

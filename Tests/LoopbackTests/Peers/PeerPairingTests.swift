@@ -6,7 +6,7 @@ import Testing
 @testable import CausewayPeers
 
 extension Loopback {
-    /// Recorded keys and pairing between sessions, with stores in a folder of the test.
+    /// Tests recorded keys and pairing between sessions. The key stores are in a folder of the test.
     @Suite("Pairing of peer sessions")
     struct PeerPairingTests {
         private final class Home {
@@ -15,7 +15,7 @@ extension Loopback {
 
             func store(_ name: String) -> PeerPinStore { PeerPinStore("cw-test", in: "\(root)/\(name)") }
 
-            /// A session that others reach by address only.
+            /// Returns a session that does not browse. Other peers can reach it only by its address.
             func session(
                 _ local: LocalPeer, _ trust: PeerTrust, parts: String? = nil
             ) throws -> (session: PeerSession, node: PeerNode) {
@@ -37,7 +37,7 @@ extension Loopback {
             }
         }
 
-        /// Accepts invitations, and gives the other events to the test.
+        /// Accepts invitations, and passes the other events to the test.
         private func follow(_ session: PeerSession) -> Mailbox<PeerEvent> {
             let mailbox = Mailbox<PeerEvent>()
             let events = session.events
@@ -63,7 +63,7 @@ extension Loopback {
                 try await bob.session.pair(with: pairing)
                 _ = try await events.first { if case .paired(bob.session.me) = $0 { true } else { false } }
                 #expect(bob.session.recognition(of: ann.session.me) == .paired)
-                // The secret was used.
+                // A pairing secret can be used only once, so this second pairing fails.
                 await #expect(throws: PeerFailure(.invalid)) { try await bob.session.pair(with: pairing) }
                 bob.session.leave()
                 _ = try await events.first { if case .left = $0 { true } else { false } }
@@ -94,11 +94,12 @@ extension Loopback {
                     expires: UInt64(Date().timeIntervalSince1970 + expires))
                 return try PeerPairing(try #require(changed).text)
             }
-            // As if the reader's clock was an hour ahead, and behind.
+            // Change the expiry date by an hour in both directions, as if the reader's clock were wrong. First, the
+            // text seems to have expired. Then, it seems to be still valid.
             await #expect(throws: PeerFailure(.timedOut)) { try await bob.session.pair(with: try text(-3_600)) }
             await #expect(throws: PeerFailure(.unverified)) { try await bob.session.pair(with: try text(3_600)) }
             #expect(bob.session.recognition(of: ann.session.me) == .unknown && ann.session.peers.isEmpty)
-            // The next text is as good as the first.
+            // A new pairing text works after the failed attempts.
             try await bob.session.pair(with: try ann.session.offerPairing())
         }
 
@@ -135,7 +136,7 @@ extension Loopback {
             let file = URL(fileURLWithPath: "\(home.root)/film")
             let contents = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
             try contents.write(to: file)
-            // What an earlier transfer left.
+            // Create the incomplete file that an earlier transfer left.
             let folder = PartFolder(URL(fileURLWithPath: "\(home.root)/parts"))
             try folder.prepare()
             let claim = try #require(

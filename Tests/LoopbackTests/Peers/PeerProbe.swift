@@ -4,7 +4,7 @@ import Causeway
 import Synchronization
 import Testing
 
-/// A local peer with one group, whose events a test takes in order.
+/// A local peer with one group, for tests. A test takes the group's events in order.
 final class PeerProbe: Sendable {
     enum Seen: Equatable, Sendable, CustomStringConvertible {
         case connecting(String)
@@ -34,7 +34,7 @@ final class PeerProbe: Sendable {
     var group: PeerGroup? { parts.withLock { $0.group } }
     var me: PeerIdentity { node.local.peer }
 
-    /// - Parameter accepts: Whether invitations are accepted at once. `nil`: the test answers.
+    /// - Parameter accepts: Whether invitations are accepted at once. If it is `nil`, the test answers them.
     init(_ name: String, limit: Int = 8, accepts: Bool? = true, keepsContents: Bool = false) throws {
         node = PeerNode(try LocalPeer(named: name))
         var settings = PeerGroup.Settings()
@@ -83,7 +83,7 @@ final class PeerProbe: Sendable {
         }
     }
 
-    /// Tells both peers the address of the other, as discovery does.
+    /// Gives each peer the address of the other peer, as discovery does.
     func meet(_ other: PeerProbe, host: NWEndpoint.Host = .ipv4(.loopback)) async throws {
         for (peer, place) in [(self, other), (other, self)] {
             let port = try #require(NWEndpoint.Port(rawValue: await place.port))
@@ -105,7 +105,7 @@ final class PeerProbe: Sendable {
         return group.sendFile(at: url, name: name, to: other.me, completion: { ends.put($0) })
     }
 
-    /// Leaves, and releases the group.
+    /// Stops advertising, leaves the session, and releases the group.
     func close() {
         let old = parts.withLock { parts in
             let old = parts

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A test expected another event.
+/// The error that a test throws when it gets an unexpected event.
 private struct TestFailure: Error {
     let what: String
 }
@@ -25,7 +25,7 @@ extension Loopback {
             return (PeerSession(nodes[0], "cw-test", 8, options), PeerSession(nodes[1], "cw-test", 8, options))
         }
 
-        /// Accepts invitations, and gives the other events to the test.
+        /// Accepts invitations, and passes all other events to the test.
         private func follow(_ session: PeerSession) -> (Task<Void, any Error>, Mailbox<PeerEvent>) {
             let mailbox = Mailbox<PeerEvent>()
             let events = session.events
@@ -117,7 +117,8 @@ extension Loopback {
                     sent.withLock { $0 += 1 }
                 }
             }
-            // 4 MiB wait at the sender, 4 MiB at the receiver; the rest of the 24 MiB is not accepted.
+            // The sender can queue 4 MiB, and the receiver can hold 4 MiB. So the session accepts only 8 MiB of the 24
+            // MiB.
             let blocks = (8 << 20) / block.count
             let accepted = try await suspensions.first { $0 >= blocks - 1 }
             #expect(accepted <= blocks + 1)
@@ -150,7 +151,8 @@ extension Loopback {
             }
             try await ann.invite(bob.me)
             _ = try await joined.next()
-            // The receiver's window of 4 MiB takes all but the last block, which holds up what follows it.
+            // The receiver's window of 4 MiB takes all blocks except the last. The last block waits, and so delays all
+            // later messages.
             for _ in 0...(4 << 20) / block.count { try await ann.send(block) }
             for number in UInt8(0)..<100 {
                 try await ann.send(Data([1, number]), as: .latest(key: "x"))

@@ -6,7 +6,8 @@ import Testing
 extension Loopback {
     @Suite("Peers: files and streams")
     struct PeerTransferTests {
-        /// A file with contents that repeat at no power of two.
+        /// Calls `body` with a temporary file. The file's contents repeat every 65,521 bytes. This number is not a
+        /// power of two.
         private func withFile(_ byteCount: Int, _ body: (URL, Data) async throws -> Void) async throws {
             let place = FileManager.default.temporaryDirectory.appendingPathComponent("\(UUID().uuidString).bin")
             defer { try? FileManager.default.removeItem(at: place) }
@@ -51,7 +52,7 @@ extension Loopback {
                 #expect(try await ends.next() == PeerFailure(.cancelled))
                 let last = try await bob.seen.first { if case .fileFailed = $0 { true } else { false } }
                 #expect(last == .fileFailed("big", PeerFailure(.cancelled), from: "Ann"))
-                // The link still works.
+                // The cancelled transfer must not affect the link. So another message still arrives.
                 try ann.send("after", to: bob)
                 try await bob.seen.first { $0 == .message("after", from: "Ann") }
                 #expect(ends.history.count == 1)

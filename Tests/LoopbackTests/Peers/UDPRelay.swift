@@ -3,7 +3,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// Forwards datagrams between a peer and the port of a lane, counts them, and drops those that the test names.
+/// Relays datagrams between a peer and a datagram port. Counts the datagrams, and drops those that the test selects.
 final class UDPRelay: Sendable {
     private struct State {
         var target: NWEndpoint?
@@ -13,15 +13,15 @@ final class UDPRelay: Sendable {
         var droppedCount = 0
     }
 
-    /// The port of the lane, each time that a peer dials one.
+    /// The real endpoint of each DTLS connection (lane) that a peer dials.
     let targets = Mailbox<NWEndpoint>()
-    /// The number of bytes of each dropped datagram.
+    /// The sizes of the dropped datagrams, in bytes.
     let dropped = Mailbox<Int>()
     private let queue = DispatchQueue(label: "UDP relay")
     private let listener: NWListener
     private let state = Mutex(State())
 
-    /// - Parameter drops: Whether a datagram of either direction is dropped.
+    /// - Parameter drops: Returns whether to drop a datagram. Called for both directions.
     init(drops: @escaping @Sendable (Data) -> Bool = { _ in false }) async throws {
         listener = try NWListener(using: .udp)
         state.withLock { $0.drops = drops }
@@ -36,7 +36,7 @@ final class UDPRelay: Sendable {
 
     func setDrops(_ drops: @escaping @Sendable (Data) -> Bool) { state.withLock { $0.drops = drops } }
 
-    /// Where a peer dials in place of the lane's port.
+    /// Returns the relay's address, which a peer dials instead of the address `place`.
     func detour(_ place: NWEndpoint) -> NWEndpoint {
         state.withLock { $0.target = place }
         targets.put(place)

@@ -1,7 +1,7 @@
 import Causeway
 import Testing
 
-// The destinations that a proxy applies to.
+// Tests which destinations a proxy configuration applies to.
 extension Loopback.ProxyTests {
     @Test("Domains determine whether and which proxy is used")
     func domains() async throws {

@@ -10,7 +10,7 @@ extension Loopback {
     struct ProxyTests {
         static let name = NWEndpoint.hostPort(host: "inner.test", port: 7_007)
 
-        /// Runs an echo server behind the given proxies.
+        /// Runs an echo server on the loopback address, for connections through proxies.
         static func withServer(
             tls: NWProtocolTLS.Options? = nil, _ body: (ListenerProbe) async throws -> Void
         ) async throws {
@@ -32,14 +32,14 @@ extension Loopback {
             return parameters
         }
 
-        /// Sends and receives over a connection that must succeed, and returns its report.
+        /// Sends and receives over a connection, which must succeed. Returns the connection's establishment report.
         static func exchange(
             to endpoint: NWEndpoint = name, _ parameters: NWParameters, _ server: ListenerProbe,
             check: (Probe) -> Void = { _ in }
         ) async throws -> NWConnection.EstablishmentReport {
             let client = Probe(to: endpoint, using: parameters).start()
             defer { client.connection.cancel() }
-            // The protocols of both ends exchange messages before either is ready.
+            // The protocols at both ends exchange messages before either end is ready.
             let peer = try await server.connections.next()
             defer { peer.connection.cancel() }
             peer.start()

@@ -6,14 +6,14 @@ import Testing
 @testable import Causeway
 
 extension Loopback {
-    /// The test itself is the proxy, with raw sockets.
+    /// Tests datagrams through a SOCKS 5 proxy. The test itself acts as the proxy, with raw sockets.
     @Suite("Datagrams through a SOCKS 5 proxy")
     struct RelayTests {
         private static let name = NWEndpoint.hostPort(host: "inner.test", port: 7_007)
-        /// The header of a datagram to or from the destination.
+        /// The SOCKS header that each datagram carries between the client and the proxy. It names the destination.
         private static let header = Data([0, 0, 0, 3, 10]) + Data("inner.test".utf8) + Data([0x1B, 0x5F])
 
-        /// The control endpoint for clients, and the endpoint for their datagrams.
+        /// A proxy with two sockets: one for its control connections, and one for the datagrams of clients.
         private struct Proxy {
             let control: RawSocket
             let relay: RawSocket
@@ -31,7 +31,8 @@ extension Loopback {
                     socksv5Proxy: .hostPort(host: host, port: NWEndpoint.Port(integerLiteral: control.port)))
             }
 
-            /// Accepts a client and its association. An address of zeros means the proxy's own address.
+            /// Acts as a SOCKS proxy: accepts a client and its request for a UDP association. If the reply contains an
+            /// address of zeros, it means the proxy's own address.
             func associate(at place: [UInt8]? = nil) async throws -> RawSocket {
                 let client = try await control.accept()
                 #expect(try await client.read() == Data([5, 1, 0]))
@@ -44,7 +45,7 @@ extension Loopback {
                 return client
             }
 
-            /// Sends later datagrams to this client.
+            /// Changes the destination of the sent datagrams. From now on, they go to this client.
             func answer(_ client: Probe) throws {
                 let path = try #require(client.connection.currentPath)
                 guard case .hostPort(let host, let port) = path.localEndpoint else { throw CancellationError() }
@@ -84,7 +85,8 @@ extension Loopback {
                 #expect(try await proxy.relay.read() == Self.header + content)
             }
             try proxy.answer(client)
-            // Fragments, datagrams from another port and invalid datagrams are dropped.
+            // Send datagrams that the connection must drop: fragments, datagrams from another port, and invalid
+            // datagrams.
             for junk in [Data([0, 0, 1]) + Self.header.dropFirst(3), Self.header.dropLast() + Data([0]), Data([0])] {
                 try await proxy.relay.write(junk + Data("junk"))
             }
@@ -97,7 +99,7 @@ extension Loopback {
             let report = try #require(try await reports.next())
             #expect(report.usedProxy && report.proxyConfigured && report.proxyEndpoint != nil)
             #expect(report.previousAttemptCount == 0)
-            // The maximum on loopback, minus the proxy's header.
+            // The expected size is the maximum datagram size on loopback, minus the proxy's header.
             let plain = isIPv6 ? 65_536 - 48 : 65_535 - 28
             #expect(client.connection.maximumDatagramSize == plain - Self.header.count)
             try await client.cancel()
@@ -119,7 +121,7 @@ extension Loopback {
             ]
             for round in 0..<200 {
                 for header in foreign { try await proxy.relay.write(header + Data(repeating: 6, count: 1_000)) }
-                // Data on the control connection has no meaning, and is not buffered.
+                // Bytes on the control connection have no meaning. The client must not buffer them.
                 try await control.write(Data(repeating: 5, count: 10_000))
                 try await proxy.relay.write(own + Data("\(round)"))
                 #expect(try await client.receiveMessage().data == Data("\(round)"))
@@ -146,7 +148,7 @@ extension Loopback {
             let stalled = try await silent.control.accept()
             if step > 0 {
                 _ = try await stalled.read()
-                // Half of an answer is not an answer.
+                // Send an incomplete reply. The client must keep waiting, because it cannot use a part of a reply.
                 try await stalled.write(Data([5] + (step > 1 ? [0] : [])))
                 if step > 1 {
                     _ = try await stalled.read()

@@ -3,8 +3,9 @@ import CausewaySystem
 import FoundationEssentials
 import Testing
 
-/// An HTTP or SOCKS proxy on this host that records its requests. It knows the destinations of names. Requests in absolute form open a tunnel,
-/// too, whose first bytes they are.
+/// An HTTP or SOCKS proxy for tests, on this host. It records its requests, and has a destination for each name.
+///
+/// For a request in absolute form, the proxy opens a tunnel and sends this request as the first bytes in the tunnel.
 final class TestProxy: Sendable {
     enum Kind: Sendable {
         case socks(credential: String? = nil)
@@ -13,7 +14,7 @@ final class TestProxy: Sendable {
         case refusing(String)
     }
 
-    /// The requests of clients, and their authentication.
+    /// The requests and credentials that clients have sent, as text.
     let requests = Mailbox<String>()
     private let kind: Kind
     private let listener: ListenerProbe
@@ -27,7 +28,7 @@ final class TestProxy: Sendable {
 
     var endpoint: NWEndpoint { listener.endpoint }
 
-    /// Runs a proxy during `body`.
+    /// Runs a test proxy while `body` runs.
     ///
     /// - Parameters:
     ///   - parameters: Protocols to the proxy, such as TLS.
@@ -73,7 +74,8 @@ final class TestProxy: Sendable {
             destination = nil
         }
         guard let destination else {
-            // Closing at once could destroy the answer in transit.
+            // Keep the connection open until the client closes it. If this side closed first, the answer could be lost
+            // on the way.
             _ = try await client.receive()
             return
         }
@@ -97,7 +99,8 @@ final class TestProxy: Sendable {
     private static func copy(_ source: Probe, _ sink: Probe) async throws {
         while true {
             let piece = try await source.receive()
-            // Either end may be gone already; the test checks that.
+            // Ignore errors here, because either side may already have closed its connection. The test that uses this
+            // proxy checks the result.
             if let data = piece.data { _ = try await sink.send(data, isComplete: false).next() }
             if piece.isFinal || piece.error != nil {
                 _ = try await sink.send(nil, .finalMessage).next()
@@ -156,7 +159,7 @@ final class TestProxy: Sendable {
         return String(decoding: bytes, as: UTF8.self).split(separator: "\r\n").map(String.init)
     }
 
-    /// Returns the destination of a request in absolute form, and its head for the server; `nil` for CONNECT.
+    /// For a request in absolute form, returns the destination and the head for the server. Returns `nil` for CONNECT.
     private static func forwarded(_ lines: [String]) -> (String?, Data?)? {
         let words = lines[0].split(separator: " ")
         guard words[1].hasPrefix("http://") else { return nil }
@@ -168,7 +171,7 @@ final class TestProxy: Sendable {
         return (authority.contains(":") ? String(authority) : "\(authority):80", Data(head.utf8))
     }
 
-    /// Returns the destination, and the head of a request in absolute form.
+    /// Handles a client's HTTP request. Returns the destination, and also the head if the request is in absolute form.
     private func http(_ client: Probe, _ credential: String?) async throws -> (String?, Data?) {
         while true {
             let lines = try await head(client)

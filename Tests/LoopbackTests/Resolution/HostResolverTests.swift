@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     @Suite("Host resolver")
     struct HostResolverTests {
-        /// Runs a resolver that queries a server of the test.
+        /// Calls `body` with a host resolver that sends its queries to the test's server.
         private static func with(
             _ answer: @escaping NameServer.Answer, _ body: (HostResolver, NameServer) async throws -> Void
         ) async throws {

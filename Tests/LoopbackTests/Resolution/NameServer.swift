@@ -8,7 +8,7 @@ import FoundationEssentials
 
 /// A DNS server on this host, over UDP and TCP, that sends the answers that a test provides.
 final class NameServer: Sendable {
-    /// Returns the answer to a query; `nil` for silence.
+    /// Returns the server's answer to a query; `nil` if the server sends none.
     typealias Answer = @Sendable (DNSMessage, DNSCarrier) -> DNSMessage?
 
     struct Heard: Sendable {
@@ -19,11 +19,12 @@ final class NameServer: Sendable {
 
     private let socket: RawSocket
     private let listener: RawSocket
-    // SAFETY: after `init` only `deinit` touches it.
+    // SAFETY: after `init`, only `deinit` uses this property.
     nonisolated(unsafe) private let source: any DispatchSourceRead
     private let answer: Answer
     private let log = Log()
-    /// Forged responses to send before the answer. They come from the queried socket itself.
+    /// Returns forged responses, which the server sends before the real answer. The server sends them from the socket
+    /// that received the query.
     typealias Forgeries = @Sendable (DNSMessage) -> [DNSMessage]
 
     private final class Log: Sendable {
@@ -56,11 +57,11 @@ final class NameServer: Sendable {
 
     deinit { source.cancel() }
 
-    /// Accepts TCP connections one after the other until the task is cancelled.
+    /// Accepts TCP connections, one at a time, until the task is cancelled.
     func serveStreams() async throws {
         while !Task.isCancelled {
             let stream = try await listener.accept()
-            // One read may contain several queries, or a part of one (RFC 7766 §8).
+            // One read may return several queries, or only a part of a query (RFC 7766 §8).
             var heard: [UInt8] = []
             while let piece = try? await stream.read(atMost: 65_536), !piece.isEmpty {
                 heard += piece
@@ -77,11 +78,12 @@ final class NameServer: Sendable {
         }
     }
 
-    /// Accepts a TCP connection, and sends messages that answer nothing until the peer closes it: some long ones, and
-    /// then millions of empty ones.
+    /// Accepts a TCP connection, and floods it with DNS messages that answer no query. First sends some long messages,
+    /// then millions of empty messages, until the peer closes the connection.
     ///
-    /// - Parameter begun: Called when the peer has read some. The long ones fill the kernel's buffers, and cost the
-    ///   peer little: a slow one might give up before it has read as many bytes of empty messages.
+    /// - Parameter begun: Called when the peer has read some of the long messages. Together, the long messages are
+    ///   larger than the kernel's buffers, but they cost the peer little work. A slow peer might give up before it has
+    ///   read as many bytes of empty messages.
     func floodStream(_ begun: @Sendable () -> Void) async throws {
         let stream = try await listener.accept()
         let long = Data([0xFF, 0xFF]) + Data(count: 0xFFFF)
@@ -92,7 +94,7 @@ final class NameServer: Sendable {
 
     var heard: [Heard] { log.heard.withLock { $0 } }
 
-    /// Opens both sockets on one port, which may take several attempts.
+    /// Opens a datagram socket and a stream socket on the same port. This may take several attempts.
     private static func open() throws -> (RawSocket, RawSocket) {
         for _ in 0..<50 {
             let datagrams = try RawSocket.bound(.udp4)
@@ -169,7 +171,7 @@ final class ResolverDirectory {
 
     func write(_ text: String, _ path: String) throws { try Data(text.utf8).write(to: URL(filePath: path)) }
 
-    /// Replaces the file by renaming, as editors do.
+    /// Writes a new file, and then moves it to the path of the old file. Text editors save files in this way.
     func replace(_ text: String, _ path: String) throws {
         try write(text, path + ".new")
         try FileManager.default.removeItem(atPath: path)
@@ -177,7 +179,7 @@ final class ResolverDirectory {
     }
 }
 
-/// The reports of a completed lookup.
+/// What a lookup has reported, after its end.
 struct LookupOutcome: Sendable {
     var addresses: [SocketAddress] = []
     var origins: [AddressOrigin] = []
@@ -209,7 +211,7 @@ extension ResolverEngine {
     }
 }
 
-/// Waits for a condition, and fails the test after the usual limit.
+/// Waits until a condition holds. Fails the test if the usual time limit passes first.
 func eventually(_ what: String, _ isTrue: () async -> Bool) async throws {
     let end = System.now + Patience.limit
     while System.now < end {

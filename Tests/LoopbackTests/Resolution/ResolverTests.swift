@@ -23,7 +23,8 @@ extension Loopback {
             #expect(first.addresses == [.ipv4(bits: 0x7F00_0001, port: 0)])
             #expect(first.origins == [.query(.udp)])
             #expect(Set(server.heard.map(\.question.type)) == [.a, .aaaa])
-            // The absence of a record may not be cached without an SOA record; the address may.
+            // The address may be cached. The absence of an IPv6 address may not be cached, because the answer has no
+            // SOA record.
             let second = await engine.outcome(of: "WWW.example.com", families: [.ipv4])
             #expect(second.origins == [.cache])
             #expect(server.heard.count == 2)
@@ -69,7 +70,7 @@ extension Loopback {
         @Test("A server address without a listener is detected at once, and the next server answers")
         func refused() async throws {
             let server = try NameServer { query, _ in query.loopbackResponse() }
-            // The host reports the unused port by ICMP.
+            // The host reports with an ICMP message that the port is unused.
             let directory = try ResolverDirectory(resolv: "nameserver 127.9.9.9\nnameserver 127.0.0.1")
             let outcome = await engine(server, directory).outcome(of: "www.example.com", families: [.ipv4])
             #expect(outcome.addresses.count == 1)
@@ -112,14 +113,15 @@ extension Loopback {
             }
             #expect(found == 1_000)
             #expect(server.heard.count >= 2_000)
-            // The pool that runs the test's own tasks may start threads meanwhile.
+            // Allow for some new threads. The thread pool for the test's own tasks may start threads in the meantime.
             #expect(threadCount() - threads < 16)
             try await eventually("every socket is closed") { await engine.openSockets == 0 }
         }
 
         @Test("The right answer is accepted after hundreds of forged ones, which leave no trace")
         func forged() async throws {
-            // At most as many as the kernel buffers for the socket, so that the answer is not dropped.
+            // The number of forged answers is limited. Otherwise, they would fill the kernel's receive buffer, and the
+            // right answer would be dropped.
             let forge: NameServer.Forgeries = { query in
                 (1..<200).map { number in
                     var message = query.response()

@@ -5,7 +5,7 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// In separate processes, so that no other code opens or closes descriptors.
+    /// These tests run in separate processes, so that no other code opens or closes descriptors.
     @Suite("Descriptors")
     struct DescriptorTests {
         @Test("10,000 connections leak no descriptor: TCP")
@@ -34,7 +34,7 @@ extension Loopback {
     }
 }
 
-/// Connects, exchanges a byte and closes repeatedly, in every way of closing.
+/// Opens many connections, one after the other. Exchanges a byte over each, and closes it in one of the possible ways.
 final class ConnectionCycles: Sendable {
     private let medium: Medium
     private let queue = DispatchQueue(label: "cycles")
@@ -59,7 +59,8 @@ final class ConnectionCycles: Sendable {
         listener.listener.newConnectionHandler = { [queue, medium] connection in
             connection.start(queue: queue)
             connection.receive(minimumIncompleteLength: 1, maximumLength: 1) { data, _, _, error in
-                // This side closes every other connection first. A datagram peer receives no end.
+                // Sometimes close the connection on this side first. Always close a datagram connection here, because
+                // it receives no end of stream.
                 if data?.first == 1 || error != nil || !medium.isStream { return connection.cancel() }
                 connection.receive(minimumIncompleteLength: 1, maximumLength: 1) { _, _, _, _ in connection.cancel() }
             }

@@ -28,7 +28,7 @@ extension Loopback {
             for _ in 0..<Self.stuck {
                 let hog = NWConnection(to: listener.endpoint, using: .tcp)
                 hog.start(queue: queue)
-                // Request an endless answer and never read it.
+                // Request an endless answer, but never read it, so that this connection gets stuck.
                 hog.send(content: Data("*"), completion: .contentProcessed { started.put($0 == nil) })
                 hogs.append(hog)
             }

@@ -69,7 +69,8 @@ extension Loopback {
                     options.keepaliveInterval = 1
                     options.keepaliveCount = 1
                 }
-                // A socket in repair mode closes without notifying its peer (tcp(7), TCP_REPAIR is option 19).
+                // Put the socket in repair mode (tcp(7)), so that it closes without notifying its peer. Option 19 is
+                // TCP_REPAIR.
                 var on: CInt = 1
                 try #require(setsockopt(peer.fd, CInt(IPPROTO_TCP), 19, &on, socklen_t(MemoryLayout<CInt>.size)) == 0)
                 peer.close()
@@ -132,7 +133,8 @@ extension Loopback {
             }
             try await listener.listen()
             var random = SplitMix64(seed: 7)
-            // Open until the end: the client could get the port of a closed one, and with it the echo of noise.
+            // Keep these sockets open until the end. If one were closed, the client could get its port, and then
+            // receive the echoed noise.
             var peers: [RawSocket] = []
             for _ in 0..<200 {
                 let noise = try await RawSocket.connected(
@@ -144,7 +146,7 @@ extension Loopback {
             try await client.ready()
             let answers = client.requestMessage()
             var answer: Received?
-            // The socket buffer may still be full, so that the datagram is dropped: repeat it.
+            // The socket buffer may still be full, so the datagram may be dropped. Send it again.
             while answer == nil {
                 try await client.deliver(Data("here"))
                 answer = await answers.take(within: Patience.silence)

@@ -3,7 +3,8 @@ import CausewaySystem
 import FoundationEssentials
 import Testing
 
-/// Task frames are larger without optimization.
+/// The memory limit for an idle task in bytes. A build without optimization has a higher limit, because its task frames
+/// are larger.
 #if DEBUG
     private let idleLimit = 4_096
 #else
@@ -13,7 +14,7 @@ import Testing
 extension Loopback {
     @Suite("Memory of idle tasks")
     struct IdleTaskTests {
-        /// Set `CAUSEWAY_IDLE=10000` for the full run.
+        /// Set the environment variable `CAUSEWAY_IDLE=10000` for the full run. Its value is the number of connections.
         @Test("An idle connection with a waiting receive takes at most 3,072 bytes, 4,096 without optimization")
         func idle() async {
             let result = await #expect(processExitsWith: .success, observing: [\.standardOutputContent]) {
@@ -27,7 +28,8 @@ extension Loopback {
                     guard case .hostPort(_, let port) = endpoint else { return }
                     let address = SocketAddress.ipv4(bits: 0x7f00_0001, port: port.rawValue)
                     var clients: [RawSocket] = []
-                    // The first connections also allocate memory that the whole process shares.
+                    // Open some connections before the measurement. They allocate the memory that all connections in
+                    // the process share.
                     for _ in 0..<100 { clients.append(try await RawSocket.connected(to: address)) }
                     _ = try await waiting.next(100)
                     let before = System.residentMemory.current

@@ -5,9 +5,10 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// In separate processes, so that only this test's memory is measured.
+    /// Tests memory use while a sender never stops. Each test runs in a separate process, so that only its own memory
+    /// is measured.
     ///
-    /// The sender never stops: each completion sends the next block. The reader reads once in a while, so that the buffers fill many times
+    /// Each completed send starts the next one. The reader reads once in a while, so that the buffers fill many times
     /// without timed waits.
     @Suite("Memory")
     struct MemoryTests {
@@ -45,7 +46,7 @@ extension Loopback {
     }
 }
 
-/// The maximum growth in bytes of both sides together.
+/// The maximum memory growth of both sides together, in bytes.
 private let allowance = 8 << 20
 
 private func expectGrowth(below limit: Int, from before: Int, sourceLocation: SourceLocation = #_sourceLocation) {
@@ -56,7 +57,7 @@ private func expectGrowth(below limit: Int, from before: Int, sourceLocation: So
 private struct StoppedReader {
     private static let rounds = 40
     private static let block = Data(count: 64 << 10)
-    /// The sender counts as stopped after this time without progress.
+    /// If the sender makes no progress for this time, the test assumes that it has stopped.
     private static let quiet: Duration = .milliseconds(40)
     var medium: Medium
 
@@ -86,7 +87,7 @@ private struct StoppedReader {
             })
     }
 
-    /// Waits until the sender is stopped. Returns the number of blocks taken meanwhile.
+    /// Waits until the sender can send no more. Returns the number of blocks that the connection accepted before that.
     private static func standstill(_ taken: Mailbox<Bool>) async -> Int {
         var count = 0
         while await taken.take(within: quiet) != nil { count += 1 }
@@ -99,7 +100,7 @@ private struct StoppedReader {
     }
 }
 
-/// A peer that sends datagrams as fast as possible to a ready connection that does not receive.
+/// A test peer that sends datagrams as fast as possible. The connection under test is ready but does not receive.
 private struct Flood {
     private static let datagram = Data(count: 1_000)
     var isListener: Bool
@@ -128,7 +129,7 @@ private struct Flood {
         let before = System.residentMemory.current
         try await send(300_000, from: peer)
         expectGrowth(below: allowance, from: before)
-        // The connection still works.
+        // The connection still works after the flood of datagrams.
         #expect(try await target.receiveMessage().data == Self.datagram)
         try await target.cancel()
         try await listener.cancel()

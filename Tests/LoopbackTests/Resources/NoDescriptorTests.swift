@@ -7,12 +7,14 @@ import Foundation
 import Testing
 
 extension Loopback {
-    /// Dispatch traps if it cannot open its own descriptors. Each test runs in a separate process.
+    /// Tests in which too few descriptors are free. If Dispatch cannot open the descriptors that it needs, it traps. So
+    /// each test runs in a separate process.
     @Suite("Too few free descriptors")
     struct NoDescriptorTests {
-        /// Opens files up to a limit of 64, once Dispatch has opened what its threads need. Ends the process after ten seconds.
+        /// Opens files until almost all of the 64 permitted descriptors are used. Ends the process after ten seconds.
         ///
-        /// Four descriptors stay free, fewer than a source may need: Dispatch also opens files for its threads, and traps if it cannot.
+        /// Four descriptors stay free, which may be too few for a Dispatch source. Dispatch also opens files for its
+        /// threads, and traps if it cannot. So this function first waits until Dispatch has run a block.
         @discardableResult
         private static func fillTable() async -> [CInt] {
             Watchdog.arm(seconds: 10)
@@ -34,14 +36,16 @@ extension Loopback {
                 precondition(socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0, &sockets) == 0)
                 let (input, output) = Stream.streams(overSocket: sockets[0], closingSocket: true)
                 await Self.fillTable()
-                // A socket with room in its send buffer takes bytes without a wait, which needs no descriptor.
+                // Fill the socket's send buffer, so that the stream's write must wait. A write needs a descriptor only
+                // if it waits.
                 while send(sockets[0], "x", 1, Int32(MSG_DONTWAIT)) == 1 {}
                 input.open()
                 output.open()
                 var byte: UInt8 = 0
                 #expect(input.read(&byte, maxLength: 1) == -1)
                 #expect((input.streamError as NSError?)?.code == Int(EMFILE))
-                // The stream buffers bytes until the write to the socket has failed.
+                // The stream accepts bytes into its buffer until a write to the socket has failed. So write until this
+                // happens.
                 while output.write(&byte, maxLength: 1) > 0 {}
                 #expect((output.streamError as NSError?)?.code == Int(EMFILE))
             }
@@ -52,7 +56,7 @@ extension Loopback {
             await #expect(processExitsWith: .success) {
                 let listener = try RawSocket.listening(.tcp4)
                 let port = try #require(NWEndpoint.Port(rawValue: listener.port))
-                // Resolving the name and connecting over loopback needs no source.
+                // Opening the connection needs no Dispatch source. So it works before the descriptor table is full.
                 let transport = try await LineTransportKind.sockets.connect(to: "127.0.0.1", port: port)
                 try await transport.open()
                 await Self.fillTable()
@@ -81,7 +85,7 @@ extension Loopback {
                 let error = SystemError(errno: EMFILE, call: "eventfd")
                 #expect(throws: error) { try DispatchLoop.checked(name: "none") }
                 #expect(throws: error) { try loop.register(watched, for: .readable, IgnoredReadiness()) }
-                // The loop opened the descriptor of its clock when it was created.
+                // The loop opened its clock's descriptor when it was created, so it can still set a timer.
                 await withCheckedContinuation { done in
                     _ = loop.schedule(after: .milliseconds(1)) { done.resume() }
                 }

@@ -8,7 +8,7 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// In a separate process, so that no other code has threads and sockets.
+    /// These tests run in a separate process, so that no other code has threads and sockets.
     @Suite("Concurrent lookups")
     struct ParallelLookupTests {
         @Test("1,000 concurrent names use no extra thread, at most two datagram sockets and one stream")
@@ -29,12 +29,13 @@ private final class ParallelLookups {
 
     init() throws {
         Backend.choose()
-        // The server shares the processors with the resolver, so a long timeout makes the counts independent of its speed.
+        // The server and the resolver share the processors. The long timeout makes the counts independent of the
+        // server's speed.
         directory = try ResolverDirectory(resolv: "nameserver 127.0.0.1\noptions timeout:30")
         server = try NameServer { [gauge] query, carrier in
             gauge.asked()
             var answer = query.loopbackResponse()
-            // Names of one kind are answered over TCP.
+            // Names that begin with "big" get a truncated answer over UDP, so the client repeats the query over TCP.
             if carrier == .udp, query.questions[0].name.description.hasPrefix("big") {
                 answer.answers = []
                 answer.flags.insert(.isTruncated)
@@ -48,7 +49,7 @@ private final class ParallelLookups {
     func expectFew(_ count: Int) async throws {
         let streams = Task { [server] in try await server.serveStreams() }
         defer { streams.cancel() }
-        // Start the threads that the server, the loops and this test need.
+        // Make some lookups first, so that the server, the loops and this test have started all their threads.
         try await lookUp(200, "warm")
         try await lookUp(200, "big-warm")
         let (threads, sockets) = (Process.threadCount, Process.socketCount)
@@ -58,14 +59,15 @@ private final class ParallelLookups {
             let seen = gauge.peak.withLock { $0 }
             print("\(count) \(kind): \(seen), before: \(threads) threads, \(sockets) sockets")
             #expect(seen.lookupSockets > 0 && seen.lookupSockets <= mostSockets)
-            // The server's end of a stream is in this process too, and the kernel may not have removed a closed stream yet.
+            // Allow some more sockets. The server's sockets are in this process too, and the kernel may not have
+            // removed a closed stream yet.
             #expect(seen.processSockets <= sockets + mostSockets + (kind == "big" ? 2 : 0))
-            // Dispatch keeps a spare thread.
+            // Dispatch may keep a spare thread.
             #expect(seen.threads <= threads + 2)
         }
     }
 
-    /// Starts all lookups before the first answer can be processed.
+    /// Starts all lookups in one step on the loop, so that no answer can be processed before all have started.
     private func lookUp(_ count: Int, _ kind: String) async throws {
         let outcomes = Mailbox<Int>()
         let resolutions = LockedValue<[any NameResolving]>([])
@@ -89,9 +91,9 @@ private final class ParallelLookups {
     }
 }
 
-/// Inspects the process after every twenty queries to the server.
+/// Inspects the process after every twenty queries to the server, and keeps the highest counts.
 private final class Gauge: Sendable {
-    /// The maximum of each count.
+    /// The highest observed value of each count.
     struct Peak {
         var threads = 0
         var lookupSockets = 0
@@ -124,7 +126,7 @@ private final class Gauge: Sendable {
     }
 }
 
-/// Counts of this process, from the kernel.
+/// The numbers of threads and sockets in this process, from the kernel.
 private enum Process {
     static var threadCount: Int {
         (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/task").count) ?? -1

@@ -20,11 +20,13 @@ extension Loopback {
     }
 }
 
-/// Connection races in which only the last address answers. Each is cancelled a millisecond later than the one before it.
+/// Runs connection races in which only the last address answers. Each race is cancelled one millisecond later than the
+/// race before it.
 ///
-/// The answer for IPv6 comes late, so that addresses join a running race.
+/// The DNS answer for IPv6 arrives late. So its addresses are added to a race that is already running.
 private final class CancelledRaces: Sendable {
-    /// The last attempt starts before this time, so that some races have a winner.
+    /// The end of the time in which the attempts start. It is late enough that some races have a winner before they are
+    /// cancelled.
     private static let length = 1_000
     private static let transports = 100
 
@@ -37,7 +39,7 @@ private final class CancelledRaces: Sendable {
         (port, deaf, live) = try Self.open()
     }
 
-    /// Opens one port on all addresses.
+    /// Opens the same port on all test addresses.
     private static func open() throws -> (UInt16, [DeafListener], RawSocket) {
         for _ in 0..<50 {
             let live = try RawSocket.listening(.tcp4, backlog: 4_000)
@@ -57,7 +59,7 @@ private final class CancelledRaces: Sendable {
         defer { doorman.cancel() }
         _ = await run(0..<Self.transports, every: 10)
         let before = ConnectionCycles.descriptorCount
-        // The interval covers every moment of a race, for any number of races.
+        // Spread the times of cancellation over a whole race, for any number of races.
         let winners = await run(0..<count, every: max(1, Self.length / count))
         let isUnchanged = await eventually { ConnectionCycles.descriptorCount <= before }
         print(
@@ -65,7 +67,8 @@ private final class CancelledRaces: Sendable {
         #expect(isUnchanged, "\(ConnectionCycles.descriptorCount) descriptors, \(before) before")
     }
 
-    /// Returns the number of races that were connected when they were cancelled.
+    /// Runs connection races and cancels each of them. Returns how many races were already connected before the
+    /// cancellation.
     private func run(_ numbers: Range<Int>, every step: Int) async -> Int {
         await withTaskGroup(of: Int.self) { group in
             for transport in 0..<Self.transports {
@@ -85,7 +88,7 @@ private final class CancelledRaces: Sendable {
 
     private func race(_ number: Int, cancelledAfter delay: Duration) async -> Bool {
         let observer = RaceObserver()
-        // A new name each time, so that nothing is cached.
+        // Use a new name each time, so that no cached address is used.
         let target = Connector.Target.name("race-\(number).test", port: port, interface: nil)
         let driver = ConnectionDriver(
             .connect(target, resolver: LateAnswers()), FrozenSettings(SocketSettings(transport: .tcp)))
@@ -98,7 +101,7 @@ private final class CancelledRaces: Sendable {
     }
 }
 
-/// A listener with a full queue that does not accept: a client gets no answer.
+/// A listener that does not accept connections and whose queue is full. A client gets no answer.
 private final class DeafListener: Sendable {
     private let sockets: [RawSocket]
 
@@ -107,7 +110,8 @@ private final class DeafListener: Sendable {
         try Socket.bind(listener.fd, to: address)
         try Socket.listen(listener.fd, backlog: 0)
         var sockets = [listener]
-        // Two connections fill a queue of length 0. The third one is a reserve.
+        // Two connections fill the queue of a listener with a backlog of 0. A third connection makes sure that it is
+        // full.
         for _ in 0..<3 {
             let filler = RawSocket(try Socket.open(address.family, .stream))
             _ = try Socket.connect(filler.fd, to: address)
@@ -125,7 +129,7 @@ private final class RaceObserver: ConnectionObserver {
     func connectionReleased() { ended.put(true) }
 }
 
-/// Resolves to three IPv4 addresses at once, and to an IPv6 address after 60 ms.
+/// A name resolver that returns three IPv4 addresses at once, and an IPv6 address after 60 ms.
 private struct LateAnswers: NameResolver {
     private struct Resolving: NameResolving {
         func cancel() {}

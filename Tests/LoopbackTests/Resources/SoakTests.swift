@@ -5,7 +5,8 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// In a separate process. `CAUSEWAY_SOAK_SECONDS=3600` runs for an hour.
+    /// Tests that run for a long time in a separate process. `CAUSEWAY_SOAK_SECONDS` sets the number of seconds: 3600
+    /// means an hour.
     @Suite("Soak")
     struct SoakTests {
         @Test("Mixed traffic for a long time does not increase descriptors or memory")
@@ -19,14 +20,14 @@ extension Loopback {
     }
 }
 
-/// Connections of every kind in rounds, each with a message exchange.
+/// Opens connections of every kind in rounds. Messages are exchanged over each connection.
 private struct Soak {
-    /// The maximum growth in bytes after the warm-up.
+    /// The maximum growth of the memory in bytes after the warm-up.
     private static let allowance = 8 << 20
     private static let messages = 50
 
     func expectFlat(for duration: Duration) async throws {
-        // Caches, pools and the allocator fill up first.
+        // Run some rounds first, so that caches, pools and the allocator fill up.
         let start = System.now
         var rounds = 0
         while rounds < 3 || System.now - start < duration / 4 {

@@ -37,7 +37,7 @@ extension Loopback {
             }
 
             private static func url(_ isSecure: Bool, _ port: NWEndpoint.Port) -> URL {
-                // The text is a valid URL for every port.
+                // This text is a valid URL for every port, so the fallback URL is not used.
                 URL(string: "\(isSecure ? "wss" : "ws")://127.0.0.1:\(port.rawValue)/") ?? URL(filePath: "/")
             }
         }
@@ -50,7 +50,8 @@ extension Loopback {
             }
         }
 
-        /// One side sends three pieces and cancels in the same callback of its queue. The pieces are more than a stack holds at a time.
+        /// One side sends three pieces and then cancels, in one callback on its queue. Together, the pieces have more
+        /// bytes than a protocol stack holds at a time.
         @Test("All of it arrives, then the end", arguments: Kind.allCases, [false, true])
         func arrives(_ kind: Kind, isServer: Bool) async throws {
             let size = kind == .dtls ? 1_000 : 150_000

@@ -66,7 +66,7 @@ extension Loopback {
             }
         }
 
-        /// The last bytes for the framer and the application's content arrive in one segment.
+        /// The end of the framer's greeting and the application's content arrive in one TCP segment.
         @Test("A framer that exchanges greetings and switches to pass-through while it parses the answer")
         func stepsAside() async throws {
             let parameters = GreetingFramer.parameters()
@@ -104,7 +104,7 @@ extension Loopback {
 
         @Test("A receive reports a refused datagram")
         func refusal() async throws {
-            // An unused port: bound for a moment, without a listener.
+            // An unused port. A socket was bound to it for a moment, and nothing listens on it now.
             let port = try RawSocket.bound(.udp4).port
             let client = Probe(
                 to: .hostPort(host: .ipv4(.loopback), port: NWEndpoint.Port(integerLiteral: port)),

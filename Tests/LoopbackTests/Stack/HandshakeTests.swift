@@ -3,7 +3,7 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// Peers that do not complete a handshake.
+    /// Tests with peers that do not complete a handshake.
     @Suite("Handshakes that fail")
     struct HandshakeTests {
         enum Kind: String, CaseIterable {
@@ -41,7 +41,7 @@ extension Loopback {
             withExtendedLifetime(peer) {}
         }
 
-        /// Limits the handshake of both sides to this time in seconds.
+        /// Returns the parameters with a time limit of 1 second for the handshake.
         private static func limited(_ parameters: NWParameters) -> NWParameters {
             (parameters.defaultProtocolStack.transportProtocol as? NWProtocolTCP.Options)?.connectionTimeout = 1
             return parameters
@@ -90,7 +90,7 @@ extension Loopback {
             peer.reset()
             try await client.states.expect(.preparing)
             try await client.states.expect(.waiting(.posix(.ECONNRESET)))
-            // The next attempt uses a new connection.
+            // After the restart, the next attempt uses a new connection.
             client.connection.restart()
             _ = try await raw.accept().read()
             try await client.states.expect(.preparing)

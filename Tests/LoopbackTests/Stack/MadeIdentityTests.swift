@@ -2,7 +2,7 @@ import Dispatch
 import Foundation
 import Testing
 
-// Not `@testable`: a program has only the public interface.
+// Import without `@testable`, because a real program can use only the public interface.
 import Causeway
 
 extension Loopback {
@@ -12,7 +12,8 @@ extension Loopback {
             var type: CFString
             var bits: Int
             var algorithm: SecKeyAlgorithm
-            /// The AlgorithmIdentifier of the signature, and that of the key (RFC 5480 §2.1.1, RFC 5758 §3.2, RFC 3279 §2.3.1), in base64.
+            /// Two AlgorithmIdentifier values in base64: `signer` for the signature, and `holder` for the key (RFC 5480
+            /// §2.1.1, RFC 5758 §3.2, RFC 3279 §2.3.1).
             var signer: String
             var holder: String
             var testDescription: String { "\(type == kSecAttrKeyTypeRSA ? "RSA" : "EC") \(bits)" }
@@ -33,7 +34,7 @@ extension Loopback {
                 signer: "MA0GCSqGSIb3DQEBCwUA", holder: "MA0GCSqGSIb3DQEBAQUA"),
         ]
 
-        /// The DER of a program that needs only one kind of certificate.
+        /// Encodes a DER value in a simple way. This is enough for a program that needs only one kind of certificate.
         private static func value(_ tag: UInt8, _ parts: Data...) -> Data {
             let content = parts.reduce(Data(), +)
             let length: [UInt8] =

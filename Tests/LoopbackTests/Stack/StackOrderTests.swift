@@ -25,7 +25,8 @@ extension Loopback {
                 connection.receiveMessage { content, _, _, _ in
                     events.put(.received(content.map { String(decoding: $0, as: UTF8.self) }))
                 }
-                // A start from another thread races with the state handler's queue.
+                // Start the connection on another thread. During this call, its state handler may already run on the
+                // queue.
                 connection.start(queue: round.isMultiple(of: 2) ? listener.queue : DispatchQueue(label: "accepted"))
             }
             try await listener.listen()
@@ -54,7 +55,8 @@ extension Loopback {
                 try await pair.client.states.expect(.cancelled)
                 let received = try await answer.next()
                 if kind == "WebSocket" {
-                    // A peer that closes between messages ends the content, as on Apple platforms. The state reports the rest.
+                    // If the peer closes the connection between two messages, the receive call returns the end of the
+                    // content, as on Apple platforms. The connection's state reports the error.
                     #expect(received.error == nil && received.isComplete && received.context?.isFinal == true)
                 } else {
                     #expect(received.error == .posix(.ECONNRESET) && received.context == nil)
@@ -87,7 +89,7 @@ extension Loopback {
     }
 }
 
-/// A framer that adds its endpoints to the metadata of each piece.
+/// A framer that stores its endpoints in the metadata of each content piece.
 private final class EndpointFramer: NWProtocolFramerImplementation {
     static let definition = NWProtocolFramer.Definition(implementation: EndpointFramer.self)
     static var label: String { "endpoint" }

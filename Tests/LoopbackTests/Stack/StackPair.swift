@@ -2,16 +2,17 @@ import Causeway
 import FoundationEssentials
 import Testing
 
-/// Two connections whose protocol stacks have completed their handshakes.
+/// A client connection and a server connection that have completed the handshakes of all protocols.
 struct StackPair: Sendable {
     var client: Probe
     var server: Probe
 
-    /// Calls `body` with a new pair, and cancels the pair afterwards.
+    /// Calls `body` with a new pair of connections, and cancels them afterwards.
     ///
     /// - Parameters:
-    ///   - medium: The medium of the listener.
-    ///   - endpoint: Maps the listener's port to the client's destination. By default, the listener's endpoint.
+    ///   - medium: The address family and transport of the listener.
+    ///   - endpoint: Maps the listener's port to the endpoint to which the client connects. By default, the client
+    ///     connects to the listener's endpoint.
     static func with(
         client: NWParameters, server: NWParameters, on medium: Medium = .tcp4,
         endpoint: ((NWEndpoint.Port) -> NWEndpoint)? = nil,
@@ -26,7 +27,7 @@ struct StackPair: Sendable {
         }
     }
 
-    /// Calls `body` with a new pair before its handshakes complete.
+    /// Calls `body` with a new pair of connections whose handshakes are not complete yet.
     static func connecting(
         client parameters: NWParameters, server: NWParameters, on medium: Medium = .tcp4,
         endpoint: ((NWEndpoint.Port) -> NWEndpoint)? = nil,
@@ -42,7 +43,7 @@ struct StackPair: Sendable {
             client.connection.cancel()
         }
         client.start()
-        // A datagram listener sees its peer with the first datagram.
+        // A datagram listener learns of its peer only from the first datagram. So send one here.
         if parameters.defaultProtocolStack.transportProtocol is NWProtocolUDP.Options {
             client.send(Data("hello"))
         }
@@ -53,7 +54,7 @@ struct StackPair: Sendable {
     }
 }
 
-/// A framer with a length before each message, as in Apple's presentation of 2018.
+/// A framer that sends the length before each message. It is written like the example in Apple's presentation of 2018.
 final class LengthFramer: NWProtocolFramerImplementation {
     static let definition = NWProtocolFramer.Definition(implementation: LengthFramer.self)
     static var label: String { "length" }

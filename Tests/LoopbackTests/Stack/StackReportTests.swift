@@ -23,7 +23,8 @@ extension Loopback {
             return try await reports.next()
         }
 
-        /// Returns a framer with a greeting over WebSocket over TLS.
+        /// Returns parameters for TLS, with WebSocket above TLS and a framer above WebSocket. The framer exchanges
+        /// greetings.
         private static func parameters(isServer: Bool) throws -> NWParameters {
             let parameters = try MessageStack.webSocketOverTLS.parameters(isServer: isServer)
             parameters.defaultProtocolStack.applicationProtocols.insert(
@@ -42,10 +43,11 @@ extension Loopback {
                 let report = try await Self.establishment(of: pair.client)
                 #expect(report.handshakes.map(\.definition) == [NWProtocolTCP.definition] + above)
                 #expect(report.handshakes.allSatisfy { $0.handshakeDuration > 0 && $0.handshakeRTT > 0 })
-                // The handshakes follow one another, and their sum does not exceed the total.
+                // The handshakes take place one after the other. So the sum of their durations is at most the total
+                // duration.
                 #expect(report.handshakes.map(\.handshakeDuration).reduce(0, +) <= report.duration)
                 #expect(report.handshakes[1].handshakeRTT < report.duration)
-                // The server does not know the time before the connection was accepted.
+                // The server's report begins when the connection is accepted, so it does not cover the steps before.
                 let other = try await Self.establishment(of: pair.server)
                 #expect(other.handshakes.map(\.definition) == above)
                 #expect(other.handshakes.map(\.handshakeDuration).reduce(0, +) <= other.duration)
@@ -125,7 +127,8 @@ extension Loopback {
                 ] {
                     let sum = report.aggregatePathReport
                     #expect(sum.sentApplicationByteCount == sent && sum.receivedApplicationByteCount == received)
-                    // The framer, WebSocket and TLS add a header each. A connection on one host has a wide window.
+                    // The framer, WebSocket and TLS each add headers to the content. So the connection sends more bytes
+                    // than the program.
                     #expect(sum.sentTransportByteCount > sent && sum.sentTransportByteCount < sent + 2_000)
                     #expect(sum.receivedTransportByteCount > received)
                     #expect(sum.sentIPPacketCount > 0 && sum.receivedIPPacketCount > 0)
@@ -147,7 +150,7 @@ extension Loopback {
             let pending = client.connection.startDataTransferReport()
             client.start()
             try await client.ready()
-            // The greetings of the framers are not counted.
+            // The greetings of the framers are sent before the report starts to count.
             let sum = try await Self.collect(pending).aggregatePathReport
             #expect(sum.sentTransportByteCount == 0 && sum.receivedTransportByteCount == 0)
             #expect(sum.sentApplicationByteCount == 0 && sum.receivedApplicationByteCount == 0)

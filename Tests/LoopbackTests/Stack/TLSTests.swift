@@ -41,7 +41,7 @@ extension Loopback {
             return NWParameters(tls: options)
         }
 
-        /// Returns the parameters of a typical client: it trusts one authority in a verify block.
+        /// Returns the parameters of a typical client. Its verify block trusts only `authority`.
         private static func clientParameters(
             trusting authority: Authority?, name: String = "server.test",
             _ tune: (sec_protocol_options_t) -> Void = { _ in }
@@ -61,7 +61,7 @@ extension Loopback {
             return NWParameters(tls: options)
         }
 
-        /// Converts text in the way that programs do.
+        /// Converts text to dispatch data, in the same way as programs do.
         private static func bytes(_ text: String) -> __DispatchData {
             Data(text.utf8).withUnsafeBytes { DispatchData(bytes: $0) } as __DispatchData
         }
@@ -85,7 +85,8 @@ extension Loopback {
                 for (one, other) in [(pair.client, pair.server), (pair.server, pair.client)] {
                     let outcome = one.send(content)
                     var received = Data()
-                    // Minimum and maximum of each receive: within a record, across records, and more than one read returns.
+                    // The minimum and maximum length for each receive call. Some lie within one TLS record, some span
+                    // several records, and some exceed what one read returns.
                     var sizes = [(1, 1), (1, 5), (1, 200_000), (20_000, 20_000), (1, 4_096), (3, 70_000)]
                     sizes.append((90_000, 90_000))
                     while received.count < content.count {
@@ -224,7 +225,8 @@ extension Loopback {
             try await StackPair.with(client: parameters(), server: parameters()) { pair in
                 try await pair.client.deliver(Data("hello".utf8))
                 #expect(try await pair.server.receive().text == "hello")
-                // Only the transport ends, without a close_notify. An attacker could forge such an end.
+                // Only the transport ends, and no close_notify is sent. The receiver must report an error, because an
+                // attacker could forge such an end.
                 pair.client.connection.driver.flow.withDescriptor { _ = shutdown($0, Int32(SHUT_RDWR)) }
                 #expect(try await pair.server.receive().error != nil)
             }

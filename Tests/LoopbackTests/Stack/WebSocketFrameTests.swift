@@ -4,7 +4,8 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// Unusual frames, sent by a raw socket to both interfaces. The upgrade is skipped.
+    /// Tests unusual WebSocket frames. A raw socket sends them to the callback interface and to the task interface.
+    /// There is no upgrade handshake.
     @Suite("WebSocket frames")
     struct WebSocketFrameTests {
         private static func options(_ repliesToPings: Bool) -> NWProtocolWebSocket.Options {
@@ -13,7 +14,7 @@ extension Loopback {
             return options
         }
 
-        /// Returns a connection with callbacks, and a raw socket as its server.
+        /// Calls `body` with a client connection, and with the raw socket that acts as its server.
         private static func connected(
             repliesToPings: Bool, _ body: (Probe, RawSocket) async throws -> Void
         ) async throws {
@@ -29,14 +30,14 @@ extension Loopback {
             try await body(client, peer)
         }
 
-        /// Returns a server's frame.
+        /// Returns a WebSocket frame without a mask, as servers send it.
         private static func frame(
             _ opcode: NWProtocolWebSocket.Opcode, _ text: String = "", isLast: Bool = true
         ) -> Data {
             Data([opcode.rawValue | (isLast ? 0x80 : 0), UInt8(text.utf8.count)] + Array(text.utf8))
         }
 
-        /// Returns a message in two fragments with a control frame between them.
+        /// Returns a WebSocket message in two fragments, with a control frame between the fragments.
         private static func interrupted(by opcode: NWProtocolWebSocket.Opcode) -> Data {
             frame(.text, "he", isLast: false) + frame(opcode, "ping") + frame(.cont, "llo")
         }
@@ -74,7 +75,8 @@ extension Loopback {
             let client = NetworkConnection(to: .hostPort(host: .ipv4(.loopback), port: port)) {
                 WebSocket { TCP() }.skipHandshake(true).autoReplyPing(repliesToPings)
             }
-            // A close between two messages ends the messages without a failure.
+            // The peer closes the connection between two messages. The sequence of messages then ends without a
+            // failure.
             async let received = Self.messages(of: client)
             let peer = try await listener.accept()
             try await peer.write(Self.interrupted(by: opcode))
@@ -106,7 +108,7 @@ extension Loopback {
             }
         }
 
-        /// Returns the payloads of a client's short frames.
+        /// Returns the payloads of the short frames that a client sent.
         private static func payloads(of bytes: Data) -> [String] {
             var payloads: [String] = []
             var rest = Array(bytes)[...]

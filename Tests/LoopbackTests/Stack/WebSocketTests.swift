@@ -89,7 +89,7 @@ extension Loopback {
                 let context = Self.context(.ping) { metadata in
                     metadata.setPongHandler(DispatchQueue(label: "pong")) { answers.put($0) }
                 }
-                // The peer must read to see the ping.
+                // A peer handles a ping only while it reads, so start a receive.
                 let message = pair.server.requestMessage()
                 try await pair.client.deliver(Data("are you there".utf8), context)
                 #expect(try await answers.next() == nil)

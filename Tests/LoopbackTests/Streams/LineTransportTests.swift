@@ -40,7 +40,7 @@ extension Loopback {
                 }
                 try await one.sendEnd()
                 #expect(try await other.next() == nil)
-                // The other direction is still open.
+                // The direction from `other` to `one` is still open.
                 try await other.send("well then")
                 #expect(try await one.nextText() == "well then")
                 try await other.sendEnd()

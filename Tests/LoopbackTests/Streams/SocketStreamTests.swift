@@ -18,7 +18,7 @@ extension Loopback {
             return (near, try #require(accepted >= 0 ? accepted : nil))
         }
 
-        /// Creates the stream pair with the C interface.
+        /// Creates the stream pair with the C function `CFStreamCreatePairWithSocket`.
         private static func pair(_ descriptor: CInt, closes: Bool?) throws -> (input: InputStream, output: OutputStream)
         {
             var (readStream, writeStream): (Unmanaged<CFReadStream>?, Unmanaged<CFWriteStream>?)
@@ -70,7 +70,7 @@ extension Loopback {
             input.close()
             #expect(try await near.read() == Data("pong"))
             #expect(Self.isOpen(accepted))
-            // The program continues to use the socket.
+            // The program can still use the socket.
             #expect(Data("more").withUnsafeBytes { Socket.send(accepted, $0) } == .moved(4))
             #expect(try await near.read() == Data("more"))
             try await near.write(Data("yes"))

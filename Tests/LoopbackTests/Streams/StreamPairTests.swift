@@ -25,7 +25,7 @@ extension Loopback {
                 try await peer.deliver(Data("one"))
                 try await ends.inputEvents.expect(.hasBytesAvailable)
                 #expect(ends.input.hasBytesAvailable)
-                // The first bytes are unread, so more bytes cause no event.
+                // The first bytes are still unread. More bytes therefore cause no second event.
                 try await peer.deliver(Data("two"))
                 #expect(ends.read(1) == "o")
                 try await ends.inputEvents.expect(.hasBytesAvailable)
@@ -33,7 +33,7 @@ extension Loopback {
                 try await peer.sendEnd()
                 try await ends.inputEvents.first { $0 == .endEncountered }
                 #expect(ends.input.streamStatus == .atEnd && ends.read(1)?.isEmpty == true)
-                // The other direction is open.
+                // Only the receiving direction has ended. The sending direction is still open.
                 #expect(ends.write("bye") == 3)
                 ends.output.close()
                 #expect(try await peer.receive(3, 3).text == "bye")
@@ -53,7 +53,7 @@ extension Loopback {
             #expect(ends.write("a question that is not read") > 0)
             _ = try await peer.read(atMost: 1)
             try await peer.write(Data(repeating: 97, count: count))
-            // A close discards what the kernel has not sent.
+            // Wait until the kernel has sent all bytes, because a close discards unsent bytes.
             while Socket.bytesUnsent(peer.fd) > 0 { await Task.yield() }
             peer.close()
             try await Task.sleep(for: .milliseconds(20))
@@ -110,7 +110,8 @@ extension Loopback {
 
         // MARK: Blocking
 
-        /// With small reads the buffer is nearly always full: the reader and the connection's queue request content at the same time.
+        /// Each read is small, so the buffer is nearly always full. As a result, the reader and the connection's queue
+        /// request content at the same time.
         @Test("Without a schedule, reads and writes block: 2 MiB in each direction")
         func blocking() async throws {
             try await StreamEnds.with { ends in
@@ -163,7 +164,7 @@ extension Loopback {
                 try await ends.outputEvents.expect(.openCompleted, .hasSpaceAvailable)
                 let block = String(repeating: "x", count: 30_000)
                 var written = 0
-                // Wait until there is no progress for a while.
+                // Write until the stream has had no space for a while.
                 while await ends.outputEvents.take(within: Patience.silence) != nil || ends.output.hasSpaceAvailable {
                     while ends.output.hasSpaceAvailable { written += max(0, ends.write(block)) }
                     #expect(written < 64 << 20)
@@ -182,7 +183,7 @@ extension Loopback {
                 ends.schedule(on: DispatchQueue(label: "streams"))
                 ends.open()
                 let peer = try await ends.peer()
-                // Text, so that every byte is known.
+                // The content is the letter `a`, repeated, so that it is valid text.
                 let content = Data(repeating: 97, count: 32 << 20)
                 let outcome = peer.send(content)
                 #expect(await outcome.take(within: Patience.silence) == nil)
@@ -252,7 +253,7 @@ extension Loopback {
                 ends.open()
                 _ = try await accepted.next()
                 #expect(try await proxy.requests.next() == "inner.test:7")
-                // A stream that closes before it has the proxy's reply resets the connection.
+                // A stream that closes before the proxy's reply has arrived must reset the connection.
                 try await ends.inputEvents.expect(.openCompleted)
                 ends.input.close()
                 ends.output.close()
@@ -417,7 +418,7 @@ private final class StreamEnds {
         ends.output.close()
     }
 
-    /// Returns the peer of the streams, once they are open.
+    /// Returns the listener's connection from the streams. Waits until the streams have connected.
     func peer() async throws -> Probe { try await #require(listener).connections.next().start() }
 
     func schedule(on queue: DispatchQueue) { for stream in [input, output] as [Stream] { stream.schedule(on: queue) } }
@@ -432,14 +433,14 @@ private final class StreamEnds {
         return output.write(bytes, maxLength: bytes.count)
     }
 
-    /// Reads text; `nil` for an error.
+    /// Reads at most `limit` bytes, and returns them as text. Returns `nil` after an error.
     func read(_ limit: Int) -> String? {
         var block = [UInt8](repeating: 0, count: limit)
         let count = input.read(&block, maxLength: limit)
         return count < 0 ? nil : String(decoding: block[..<count], as: UTF8.self)
     }
 
-    /// Reads this number of bytes.
+    /// Reads `count` bytes, and returns them as text. Returns `nil` if they do not arrive in time.
     func readAll(_ count: Int) async -> String? {
         var all = ""
         var left = count
@@ -456,7 +457,8 @@ private final class StreamEnds {
     }
 }
 
-/// Sends a greeting when writing is possible, and closes both streams inside the event for the answer.
+/// A delegate that sends a greeting as soon as it can write. When the answer arrives, the delegate closes both streams
+/// in its event handler.
 private final class ClosingDelegate: StreamDelegate {
     private let input: InputStream
     private let output: OutputStream

@@ -8,7 +8,8 @@ extension Loopback {
         @Test("10,000 of 10,000 requests succeed although the server closes idle connections silently")
         func staleConnections() async throws {
             let server = try ScriptedServer { peer in
-                // The server sends two responses and then closes the connection without `Connection: close`.
+                // On each connection, the server answers two requests and then closes the connection. It does not
+                // announce this with `Connection: close`.
                 for _ in 0..<2 where try await peer.readHead() != nil { try await peer.respond("ok") }
             }
             let engine = HTTPEngine()

@@ -6,7 +6,7 @@ import Testing
 
 @testable import MultipeerConnectivity
 
-/// Sessions of the drop-in module that come and go: four threads use the same few at random moments.
+/// Sessions of the drop-in module that start and end at random moments. Four threads use the same few sessions.
 final class MultipeerStorm: Sendable {
     private static let threadCount = 4
 
@@ -26,7 +26,7 @@ final class MultipeerStorm: Sendable {
 
     deinit { try? FileManager.default.removeItem(at: file) }
 
-    /// Returns after all threads have ended and no member is referred to.
+    /// Runs the stress test. When all threads have ended, releases all members and returns.
     func run(for seconds: Int) async {
         let deadline = System.now + .seconds(seconds)
         await withTaskGroup { group in
@@ -56,7 +56,8 @@ final class MultipeerStorm: Sendable {
         let index = random.integer(in: 0...(identities.count - 1))
         guard let member = members.withLock({ $0[index] }) else { return begin(index, &random) }
         if random.chance(oneIn: 300) {
-            // Its end may run here, or on the thread that used it last.
+            // Release the object here. The thread that deallocates it can be this thread or the thread that has used it
+            // last.
             members.withLock { $0[index] = nil }
         } else if random.chance(oneIn: 3) {
             let other = identities[random.integer(in: 0...(identities.count - 1))]

@@ -4,7 +4,8 @@ import CausewaySystem
 import CausewayTestKit
 import Foundation
 
-/// Peer sessions that come and go: tasks use each of them until all are cancelled at a random moment.
+/// Stress test with peer sessions that come and go. Tasks use each session until all of them are cancelled at a random
+/// time.
 final class PeerSessionStorm: Sendable {
     let log = StormLog()
     let places = StormPlaces()
@@ -29,7 +30,7 @@ final class PeerSessionStorm: Sendable {
     /// The sessions that still exist.
     var livingSessions: Int { sessions.withLock { sessions in sessions.count { $0.session != nil } } }
 
-    /// Returns after all tasks have ended and no session is referred to.
+    /// Runs the stress test. Returns when all tasks have ended.
     func run(for seconds: Int) async {
         let deadline = System.now + .seconds(seconds)
         await withTaskGroup { group in
@@ -102,7 +103,7 @@ final class PeerSessionStorm: Sendable {
     private func use(_ session: PeerSession, _ start: SplitMix64) async {
         var random = start
         while !Task.isCancelled {
-            // Any of it may fail because others leave.
+            // Each action may fail, because other peers leave at any time.
             try? await act(session, &random)
             try? await Task.sleep(for: .microseconds(random.integer(in: 0...5_000)))
         }

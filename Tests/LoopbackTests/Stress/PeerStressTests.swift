@@ -4,13 +4,14 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// A fifth of `CAUSEWAY_STRESS_SECONDS` each, from the seed `CAUSEWAY_STRESS_SEED`.
+    /// Stress tests of peers. Each runs for a fifth of `CAUSEWAY_STRESS_SECONDS`, from the seed `CAUSEWAY_STRESS_SEED`.
     @Suite("Peer storms")
     struct PeerStressTests {
         private let seconds = max(2, Settings.number("CAUSEWAY_STRESS_SECONDS", default: 10) / 5)
         private let seed = UInt64(Settings.number("CAUSEWAY_STRESS_SEED", default: 1))
 
-        /// Waits until nothing is left.
+        /// Waits until `isGone` returns `true`, which means that all objects are gone. Gives up after a time limit.
+        /// Returns whether the objects are gone.
         private func gone(_ isGone: () -> Bool) async throws -> Bool {
             for _ in 0..<4_500 where !isGone() { try await Task.sleep(for: .milliseconds(20)) }
             return isGone()

@@ -5,7 +5,7 @@ import Dispatch
 import FoundationEssentials
 import Testing
 
-/// A deterministic sequence of operations. Its transcript must not depend on the engine.
+/// A deterministic sequence of operations. Its transcript must be the same with every engine.
 struct Scenario: Sendable {
     var name: String
     var run: @Sendable (Transcript) async throws -> Void
@@ -15,7 +15,7 @@ struct Scenario: Sendable {
         self.run = run
     }
 
-    /// Runs all scenarios on one engine and prints their transcripts. Runs in a separate process.
+    /// Runs all scenarios on one engine and prints their transcripts. The caller runs this in a separate process.
     static func printAll(on backend: Engine.Backend) async throws {
         Watchdog.arm(seconds: 900)
         precondition(setenv("CAUSEWAY_ENGINE", backend.rawValue, 1) == 0)

@@ -5,13 +5,15 @@ import Dispatch
 import FoundationEssentials
 import Testing
 
-/// Many threads that connect, send, receive, half-close, cancel and reset at random, from a seed.
+/// Runs several threads that connect, send, receive, half-close, cancel and reset at random. A seed determines the
+/// random choices.
 final class Storm: Sendable {
     private static let threadCount = 4
-    /// The maximum number of open connections per thread.
+    /// The maximum number of connections that each thread keeps open.
     private static let openLimit = 24
 
-    /// The number of polls for an expected event, 20 ms apart. Not a time limit, because the machine may suspend the process.
+    /// How many times to check for an expected event. The checks are 20 ms apart. This is not a time limit, because the
+    /// machine may suspend the process.
     private static let patience = 6_000
 
     private let seed: UInt64
@@ -23,7 +25,7 @@ final class Storm: Sendable {
     private let violations = LockedValue<[String]>([])
     let connectionCount = Counter()
 
-    /// - Parameter seconds: The time during which new connections are created.
+    /// - Parameter seconds: How long the test creates new connections.
     init(seed: UInt64, seconds: Int) async throws {
         self.seed = seed
         length = .seconds(seconds)
@@ -40,7 +42,7 @@ final class Storm: Sendable {
         self.endpoints = endpoints
     }
 
-    /// Returns the violations.
+    /// Runs the stress test, and returns the violations that it found.
     func run() async -> [String] {
         let deadline = System.now + length
         await withTaskGroup { group in
@@ -125,7 +127,7 @@ final class Storm: Sendable {
     }
 
     private static func deadEnd(_ medium: Medium) -> NWEndpoint {
-        // No program serves port 1 (tcpmux).
+        // No program listens on port 1 (tcpmux).
         medium.loopback.map { .hostPort(host: $0, port: 1) } ?? .unix(path: "/tmp/causeway-loopback-closed.sock")
     }
 
@@ -181,7 +183,8 @@ final class Storm: Sendable {
                 connection.start(queue: .global())
                 connection.cancel()
             }
-            // One at a time, because closing is asynchronous and descriptors are limited.
+            // Create only one listener at a time. Listeners close asynchronously, and many of them would use up the
+            // file descriptors.
             let isGone = DispatchSemaphore(value: 0)
             listener.stateUpdateHandler = { state in
                 if case .cancelled = state { isGone.signal() }

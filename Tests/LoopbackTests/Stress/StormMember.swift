@@ -18,7 +18,7 @@ final class StormLife: Sendable {
 
     deinit { Self.counts.withLock { $0[kind, default: 0] -= 1 } }
 
-    /// What exists at present: kinds with their numbers.
+    /// The objects that exist at present: the number of each kind.
     static var left: [String: Int] { counts.withLock { counts in counts.filter { $0.value != 0 } } }
 }
 
@@ -28,7 +28,7 @@ private final class StormAdvertiser: MCNearbyServiceAdvertiser {
 }
 private final class StormBrowser: MCNearbyServiceBrowser { private let life = StormLife("MCNearbyServiceBrowser") }
 
-/// One life of a peer: a session, an advertiser and a browser that several threads use at the same time.
+/// One run of a simulated peer, with a session, an advertiser and a browser. Several threads use them at the same time.
 final class StormMember: NSObject, Sendable, MCSessionDelegate, MCNearbyServiceAdvertiserDelegate,
     MCNearbyServiceBrowserDelegate
 {
@@ -70,7 +70,7 @@ final class StormMember: NSObject, Sendable, MCSessionDelegate, MCNearbyServiceA
         parts.value.browser.invitePeer(MCPeerID(peer), to: session, withContext: Data(count: 100), timeout: seconds)
     }
 
-    /// Does one thing, of which any may fail because others do theirs.
+    /// Performs one random action in the session. The action may fail, because other members act at the same time.
     func act(_ random: inout SplitMix64, file: URL) {
         let peers = session.connectedPeers
         switch random.integer(in: 0...13) {
@@ -102,14 +102,14 @@ final class StormMember: NSObject, Sendable, MCSessionDelegate, MCNearbyServiceA
 
     // MARK: Delegate
 
-    /// A peer begins to connect, is connected, and is lost, in this order.
+    /// Checks the order of a peer's state changes. The peer must first be connecting, then connected, and then lost.
     func session(_ session: MCSession, peer peerID: MCPeerID, didChange state: MCSessionState) {
         let name = peerID.displayName
         let before = states.withLock { states in states.updateValue(state, forKey: name) ?? .notConnected }
         let isInOrder =
             switch (before, state) {
             case (.notConnected, .connecting), (.connecting, .connected): true
-            // An invitation that fails is reported without more.
+            // Any state may be followed by `notConnected`, for example if an invitation fails.
             case (_, .notConnected): true
             default: false
             }

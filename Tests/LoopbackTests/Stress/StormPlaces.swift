@@ -4,13 +4,16 @@ import CausewaySystem
 import CausewayTestKit
 import Foundation
 
-/// What a storm of peers saw.
+/// Records what the peers in a stress test observed.
 final class StormLog: Sendable {
     let connections = Counter()
     let messages = Counter()
     private let found = LockedValue<[String]>([])
 
-    /// Whether a storm has blown long enough: until the deadline, and on a slow machine until a message has arrived.
+    /// Returns whether a stress run may end.
+    ///
+    /// The run may end after the deadline if at least one message has arrived. On a slow machine, no message may have
+    /// arrived by then. The run then waits longer, up to a limit.
     func isOver(_ deadline: Duration) -> Bool {
         let now = System.now
         return now >= deadline && (messages.value > 0 || now >= deadline + Patience.limit)
@@ -21,7 +24,8 @@ final class StormLog: Sendable {
     func violated(_ text: String) { found.withLock { if $0.count < 20 { $0.append(text) } } }
 }
 
-/// Peers of one host that come and go, and tell each other where they are.
+/// The nodes of peers on one host. Nodes come and go, and each node learns the addresses of the others from this
+/// object.
 final class StormPlaces: Sendable {
     private struct Weak: Sendable {
         weak let node: PeerNode?
@@ -29,7 +33,7 @@ final class StormPlaces: Sendable {
 
     private let nodes = LockedValue<[ObjectIdentifier: Weak]>([:])
 
-    /// Makes the address of a node known to the others, and theirs to it.
+    /// Tells all other nodes the address of `node`, and tells `node` their addresses.
     func add(_ node: PeerNode) {
         let place = Weak(node: node)
         let isNew = nodes.withLock { nodes in

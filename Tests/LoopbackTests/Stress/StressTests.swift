@@ -4,8 +4,8 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// Random operations from a seed. `CAUSEWAY_STRESS_SECONDS` sets their duration, `CAUSEWAY_STRESS_SEED` the first seed, and
-    /// `CAUSEWAY_ENGINE` the engine.
+    /// Performs random operations, which depend on a seed. Environment variables set the duration
+    /// (`CAUSEWAY_STRESS_SECONDS`), the first seed (`CAUSEWAY_STRESS_SEED`) and the engine (`CAUSEWAY_ENGINE`).
     @Suite("Storms")
     struct StressTests {
         private static let secondsPerStorm = 3
@@ -36,7 +36,8 @@ extension Loopback {
                     let peer = try await listener.accept()
                     _ = try await peer.read(atMost: 1)
                     try await peer.write(answer)
-                    // Closing with unread content makes the kernel send a reset.
+                    // This server has not read all received content. So the kernel sends a reset when the server closes
+                    // the socket.
                     peer.close()
                 }
             }()
@@ -58,7 +59,8 @@ extension Loopback {
             #expect(received == count)
         }
 
-        /// Sends a request, and receives after the answer and the reset had time to arrive.
+        /// Sends a request and receives the answer. If `waitsFirst` is `true`, this function waits before it receives.
+        /// The answer and the reset can then both arrive before the first read.
         private static func answer(from port: NWEndpoint.Port, waitsFirst: Bool, _ count: Int) async throws -> Data {
             let client = Probe(to: .hostPort(host: .ipv4(.loopback), port: port), using: .tcp).start()
             defer { client.connection.cancel() }

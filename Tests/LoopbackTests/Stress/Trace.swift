@@ -1,17 +1,18 @@
 import Causeway
 import CausewaySystem
 
-/// Checks the invariants of one connection in a storm.
+/// Checks the rules for one connection in a stress test.
 ///
-/// Each request completes once. Every state change is valid, and `cancelled` is reported once and last; on a serial queue, after every
-/// completion.
+/// Each request completes once. Every state change is valid. `cancelled` is reported once, as the last state. On a
+/// serial queue, it is reported after every completion.
 final class Trace: Sendable {
     private struct State {
         var states: [NWConnection.State] = []
         /// Requests that have not completed.
         var open: Set<Int> = []
         var lastRequest = 0
-        /// Requests before the start. If refused, they complete on a system queue in any order.
+        /// Requests made before the connection's start. If such requests are refused, they complete on a system queue,
+        /// in any order.
         var earlyRequests = 0
         var isCancelled = false
         var violations: [String] = []
@@ -26,7 +27,7 @@ final class Trace: Sendable {
         self.isSerial = isSerial
     }
 
-    /// Records a request. Its completion passes the number back.
+    /// Records a request and returns its number. The completion handler must pass this number back.
     func requested() -> Int {
         state.withLock { state in
             state.lastRequest += 1
@@ -49,7 +50,7 @@ final class Trace: Sendable {
 
     func reached(_ next: NWConnection.State) {
         state.withLock { state in
-            // On a concurrent queue callbacks overlap, so that their order here has no meaning.
+            // On a concurrent queue, callbacks can overlap. So their order is not checked there.
             if isSerial, !Self.mayFollow(state.states.last, next) {
                 state.violations.append("\(next) after \(state.states)")
             }
@@ -61,10 +62,11 @@ final class Trace: Sendable {
         }
     }
 
-    /// Whether no further callback is expected.
+    /// Whether no further callback is expected. This is the case if the connection is cancelled and no request is open.
     var hasEnded: Bool { state.withLock { state in state.isCancelled && state.open.isEmpty } }
 
-    /// Returns the violations so far; with `atEnd`, also missing completions.
+    /// Returns the rule violations that were recorded so far. If `atEnd` is `true`, the result also includes calls that
+    /// have not completed.
     func violations(atEnd: Bool) -> [String] {
         state.withLock { state in
             var all = state.violations
@@ -79,7 +81,7 @@ final class Trace: Sendable {
         case (nil, .preparing), (nil, .failed), (nil, .cancelled): true
         case (.preparing, .ready), (.preparing, .waiting), (.preparing, .failed), (.preparing, .cancelled): true
         case (.waiting, .preparing), (.waiting, .failed), (.waiting, .cancelled): true
-        // `cancelCurrentEndpoint()` returns a datagram connection to preparing.
+        // A datagram connection returns to preparing after `cancelCurrentEndpoint()`.
         case (.ready, .failed), (.ready, .cancelled), (.ready, .preparing): true
         case (.failed, .cancelled): true
         default: false

@@ -4,7 +4,7 @@ import CausewaySystem
 import FoundationEssentials
 import Testing
 
-/// The events of a scripted run, in an order that does not depend on timing.
+/// The events of a scripted test run, sorted so that their order does not depend on timing.
 final class Transcript: Sendable {
     private let lines = LockedValue<[String]>([])
     private let probes = LockedValue<[(name: String, probe: Probe)]>([])
@@ -31,7 +31,7 @@ final class Transcript: Sendable {
         return listener
     }
 
-    /// Returns the notes, then the states of every observed object.
+    /// Returns the recorded lines, then the states of each observed connection and listener.
     func finished() -> [String] {
         var all = lines.withLock { lines in lines }
         for (name, probe) in probes.withLock({ probes in probes }) {
@@ -43,13 +43,16 @@ final class Transcript: Sendable {
         return all
     }
 
-    /// Removes retries without a result from the states. A waiting connection retries when the network of the machine changes, which does
-    /// not depend on the engine.
+    /// Removes retries from the list of states if they had no result.
+    ///
+    /// A waiting connection retries when the machine's network changes. Such a retry does not depend on the engine
+    /// under test.
     private static func steady(_ states: [NWConnection.State]) -> [NWConnection.State] {
         var steady: [NWConnection.State] = []
         for (state, next) in zip(states, states.dropFirst().map { Optional($0) } + [nil]) {
             if case .waiting = steady.last {
-                // The next state repeats the waiting, or ends it.
+                // Leave out this state in two cases: it only leads back to the same `waiting` state, or it only leads
+                // to the end of the connection.
                 if state == .preparing, next == nil || next == .cancelled || next == steady.last { continue }
                 if state == steady.last { continue }
             }
@@ -59,7 +62,7 @@ final class Transcript: Sendable {
     }
 }
 
-/// The objects in a scenario, all observed.
+/// The client, the server and the listener in a scenario. The transcript observes all of them.
 struct Parties {
     var client: Probe
     var server: Probe
@@ -73,7 +76,7 @@ struct Parties {
 }
 
 extension Transcript {
-    /// Creates a connected pair.
+    /// Creates a listener and a client, and connects them.
     func pair(_ medium: Medium) async throws -> Parties {
         let listener = watch(try ListenerProbe(medium), as: "listener")
         try await listener.listen()

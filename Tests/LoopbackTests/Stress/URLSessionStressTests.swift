@@ -6,7 +6,7 @@ import Testing
 extension Loopback {
     @Suite("URLSession storms")
     struct URLSessionStressTests {
-        /// What a client does with a task.
+        /// What a test client does with a task.
         private enum Conduct: CaseIterable {
             case data, upload, download, bytes, cancel, suspend, handler
         }
@@ -37,13 +37,14 @@ extension Loopback {
                 return try await group.reduce(0, +)
             }
             #expect(ends == clients * rounds * Conduct.allCases.count)
-            // A task whose reader stopped early may end a little later. The session becomes invalid when its last task has ended.
+            // A task whose reader stopped early may not have ended yet. The session becomes invalid only when its last
+            // task has ended.
             session.finishTasksAndInvalidate()
             for await _ in invalid {}
             #expect(await session.allTasks.isEmpty)
         }
 
-        /// Calls a closure when its session has become invalid.
+        /// A session delegate that calls a closure when the session is invalidated.
         private final class Invalidation: NSObject, URLSessionDelegate {
             private let call: @Sendable () -> Void
 
@@ -71,7 +72,7 @@ extension Loopback {
                 var count = 0
                 for try await _ in try await session.bytes(from: url).0 {
                     count += 1
-                    // A reader that stops early ends the load.
+                    // A reader that stops early cancels the rest of the load.
                     if count == 1_000 { break }
                 }
                 #expect(count == 1_000)
@@ -90,7 +91,7 @@ extension Loopback {
             }
         }
 
-        /// Loads with a completion handler, which is called once.
+        /// Loads a URL with a completion handler. The handler must be called exactly once.
         private static func finish(
             _ session: URLSession, _ url: URL, _ meanwhile: (URLSessionTask) -> Void
         ) async -> Data? {

@@ -6,7 +6,8 @@ import Testing
 extension Loopback {
     @Suite("Datagrams as a sequence")
     struct DatagramMessagesTests {
-        /// Sends datagrams to a peer that answers with all of them after the last one, and reads the answers in `body`.
+        /// Sends datagrams to a peer. The peer sends all of them back after the last one has arrived. `body` reads the
+        /// replies.
         private static func withAnswers(
             _ sizes: [Int], _ body: @escaping @Sendable (NetworkConnection<UDP>) async throws -> Void
         ) async throws {
@@ -17,7 +18,7 @@ extension Loopback {
                     if received.count == sizes.count { break }
                 }
                 for content in received { try await connection.send(content) }
-                // Hold the connection until the test ends.
+                // Keep the connection open until the test ends.
                 _ = try? await connection.receive()
             } _: { endpoint in
                 let connection = NetworkConnection(to: endpoint) { UDP() }

@@ -13,7 +13,7 @@ extension Loopback {
     struct ReceivedMetadataTests {
         private static let tcp = ["tcp"]
 
-        /// Returns the names of the protocols in `other`, in its order.
+        /// Returns the protocol names of the metadata in `other`, in the same order.
         private static func names(_ other: [NWProtocolMetadata]) -> [String] { other.map(\.definition.name) }
 
         @Test("TCP: only the transport's metadata, with live values that end with the connection")
@@ -92,7 +92,7 @@ extension Loopback {
             try await Hall.open(server) { connection in
                 let (content, metadata) = try await connection.receive()
                 #expect(Self.names(metadata.other) == ["tcp", "tls"])
-                // The content is returned as text, then as binary.
+                // Return the content as a text message first, then as a binary message.
                 try await connection.send(String(decoding: content, as: UTF8.self))
                 try await connection.send(content)
                 _ = try? await connection.receive()
@@ -124,7 +124,7 @@ extension Loopback {
                     let (content, metadata) = try await connection.receive()
                     #expect(content.count == count && metadata.other.count == 2)
                     let message = try #require(metadata.other.last as? NWProtocolFramer.Message)
-                    // Type and length are part of the framer's content.
+                    // The length in the framer's metadata also counts the type and length fields.
                     #expect(message["length"] as? Int == count + 8)
                 }
             }

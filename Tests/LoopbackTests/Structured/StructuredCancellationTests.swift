@@ -5,11 +5,11 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// One model for every kind of connection: the peer sends 0, 1, 2 and so on. With any cancelled receives, each number is received
-    /// exactly once, and in order by each task.
+    /// Tests every kind of connection in the same way: the peer sends 0, 1, 2 and so on, and receive calls are
+    /// cancelled. Each number must be received exactly once, and each task must receive its numbers in order.
     @Suite("Cancelled receives lose and duplicate nothing")
     struct StructuredCancellationTests {
-        /// Set `CAUSEWAY_CANCELLATIONS=100000` for the full run.
+        /// The number of cancellations in each test. Set `CAUSEWAY_CANCELLATIONS=100000` for the full run.
         private static let wanted = Settings.number("CAUSEWAY_CANCELLATIONS", default: 1_000)
 
         @Test("On a byte stream")
@@ -40,7 +40,7 @@ extension Loopback {
             }
         }
 
-        /// Runs the peer's side: counts until it is asked to stop, then ends.
+        /// Runs the peer's side: sends increasing numbers until it is asked to stop.
         private static func count<Word>(
             until stop: @escaping @Sendable () async throws -> Word,
             _ send: @escaping @Sendable (UInt32) async throws -> Void
@@ -55,7 +55,7 @@ extension Loopback {
             while !isStopped.withLock({ $0 }) {
                 try await send(number)
                 number += 1
-                // Some receives must wait.
+                // Pause at random, so that some receive calls must wait.
                 for _ in 0..<Int.random(in: 0...30, using: &random) { await Task.yield() }
             }
             try await stopping
@@ -80,9 +80,9 @@ extension Loopback {
             #expect(tally.add(0) >= wanted)
         }
 
-        /// Receives and cancels at random. Returns the received numbers.
+        /// Receives numbers, and cancels receive calls at random. Returns the received numbers.
         ///
-        /// - Parameter goesOn: Called with whether a receive was cancelled; returns whether to continue.
+        /// - Parameter goesOn: Returns whether to continue. Its argument states whether a receive call was cancelled.
         private static func visit(
             _ receive: @escaping @Sendable () async throws -> UInt32, seed: UInt64, goesOn: (Bool) -> Bool
         ) async throws -> [UInt32] {

@@ -3,9 +3,10 @@ import CausewaySystem
 import FoundationEssentials
 import Testing
 
-/// A listener of the structured interface for the duration of a test, in a separate task.
+/// A listener of the structured API, for tests. It runs in a separate task for the duration of a test.
 enum Hall {
-    /// Runs `serve` for each connection of a listener on the loopback address, and `body` with the listener's endpoint.
+    /// Opens a listener on the loopback address. Runs `serve` for each of its connections, and `body` with its
+    /// endpoint.
     static func open<Top: OneToOneProtocol>(
         _ stack: NWParametersBuilder<Top>,
         serving serve: @escaping @Sendable (NetworkConnection<Top>) async throws -> Void,
@@ -39,7 +40,7 @@ enum Hall {
     }
 }
 
-/// Metadata with the end of a stream.
+/// Metadata that can show whether the stream has ended.
 protocol EndTeller {
     var endOfStream: Bool { get }
 }
@@ -47,7 +48,7 @@ protocol EndTeller {
 extension TCP.Metadata: EndTeller {}
 extension TLS.Metadata: EndTeller {}
 
-/// Runs `body` as a task, and ends the test after the time limit.
+/// Runs `body` in a task. If it takes longer than the limit, stops the test.
 func within<Result: Sendable>(
     _ limit: Duration = Patience.limit, _ body: @escaping @Sendable () async throws -> Result
 ) async throws -> Result {

@@ -8,7 +8,7 @@ private struct Order: Codable, Equatable, Sendable {
     var count: Int
 }
 
-/// A coder with a setting, to show that the given coder is used instead of a default one.
+/// A coder with a setting. The tests use it to show that a stack uses the given coder and not a default one.
 private struct ShiftingCoder: NetworkCoder {
     var shift = UInt8(0)
 
@@ -156,7 +156,8 @@ extension Loopback {
             } _: { endpoint in
                 let connection = NetworkConnection(to: endpoint) { Coder([Int].self, using: .json) { UDP() } }
                 try await connection.send([1, 2])
-                // An invalid value fails only its own receive.
+                // A value that cannot be decoded is an error only for the receive call that gets it. The next call
+                // receives the next value.
                 await #expect(throws: DecodingError.self) { try await connection.receive() }
                 #expect(try await connection.receive().content == [3])
             }

@@ -82,7 +82,8 @@ extension Loopback {
                             whole.withLock { $0 += 1 }
                         }
                     }
-                    // The kernel accepts a few blocks until the buffers of both sides are full.
+                    // The kernel buffers a few blocks, so some send calls succeed. Wait until the buffers on both sides
+                    // are full.
                     var before = -1
                     while before != whole.withLock({ $0 }) {
                         before = whole.withLock { $0 }
@@ -93,7 +94,7 @@ extension Loopback {
                     gate.put(true)
                     try await connection.send(UInt8(7), endOfStream: true)
                     let count = Int(try await connection.receive(as: UInt64.self).content)
-                    // Sends that had started were completed. The other sends were cancelled without effect.
+                    // Only the sends that had started were completed. The other sends were cancelled and sent nothing.
                     let sent = whole.withLock { $0 } << 20 + 1
                     #expect([sent, sent + block.count].contains(count))
                 }

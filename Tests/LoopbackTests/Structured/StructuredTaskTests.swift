@@ -31,7 +31,8 @@ extension Loopback {
             try await Hall.open(.parameters { TCP() }, serving: Hall.echo) { endpoint in
                 let screen = await MainActor.run { Screen() }
                 try await screen.show(endpoint)
-                // The handler runs in a task on the main actor, which may come after the answer.
+                // The state handler runs in a task on the main actor, possibly after the answer has arrived. So wait
+                // until all states are reported.
                 try await eventually("the states are reported") {
                     Set(await screen.lines).isSuperset(of: ["preparing", "ready", "hello"])
                 }

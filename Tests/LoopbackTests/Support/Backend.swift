@@ -15,14 +15,14 @@ enum Backend {
     }()
 }
 
-/// Settings for the tests from the environment.
+/// Reads settings for the tests from environment variables.
 enum Settings {
     static func environment(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
 
     static func number(_ name: String, default value: Int) -> Int { environment(name).flatMap { Int($0) } ?? value }
 }
 
-/// Ends a child process that does not end in time.
+/// Ends this child process if it still runs after a number of seconds.
 enum Watchdog {
     static func arm(seconds: Int) {
         DispatchQueue.global().asyncAfter(deadline: .now() + .seconds(seconds)) {

@@ -10,7 +10,8 @@ final class Mailbox<Element: Sendable>: Sendable {
         var items: [Element] = []
         var taken = 0
         var waiter: CheckedContinuation<Element?, Never>?
-        /// Incremented by each wait, so that the timeout of an earlier wait does not end a later one.
+        /// The number of the current wait. Each wait increments it, so that the timeout of an earlier wait does not end
+        /// a later wait.
         var turn = 0
 
         mutating func take() -> Element? {
@@ -34,7 +35,7 @@ final class Mailbox<Element: Sendable>: Sendable {
         if let (waiter, next) = delivery { waiter.resume(returning: next) }
     }
 
-    /// Waits for the next element that was not taken.
+    /// Waits for the next element that no caller has taken yet.
     func next(
         within limit: Duration = Patience.limit, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws -> Element {
@@ -68,8 +69,9 @@ final class Mailbox<Element: Sendable>: Sendable {
     /// Waits for the next element. Returns `nil` after the time limit.
     func take(within limit: Duration) async -> Element? {
         let item = await wait(within: limit)
-        // ThreadSanitizer does not see the hand-over of a continuation that is resumed before its task has suspended. It does see the lock,
-        // which was released after the element was added.
+        // Take the lock once to avoid a false report by ThreadSanitizer. A continuation may be resumed before its task
+        // has suspended. ThreadSanitizer then does not see that the continuation hands over the element. It does see
+        // this lock, which the other thread released after it had added the element.
         state.withLock { _ in }
         return item
     }
@@ -98,7 +100,7 @@ final class Mailbox<Element: Sendable>: Sendable {
 enum Patience {
     /// The limit for an expected event. Sanitizers and busy machines are slow.
     static let limit: Duration = .seconds(90)
-    /// The time to wait for an event that must not occur.
+    /// The time for which a test waits for an event that must not occur.
     static let silence: Duration = .milliseconds(150)
 }
 
@@ -115,7 +117,7 @@ extension Duration {
 }
 
 extension Mailbox where Element: Equatable {
-    /// Expects exactly these elements next, in this order.
+    /// Expects the mailbox's next elements to be exactly these, in this order.
     func expect(_ wanted: Element..., sourceLocation: SourceLocation = #_sourceLocation) async throws {
         for element in wanted {
             let found = try await next(sourceLocation: sourceLocation)

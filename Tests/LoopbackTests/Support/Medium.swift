@@ -3,7 +3,7 @@ import CausewaySystem
 import FoundationEssentials
 import Testing
 
-/// The transport below a connection.
+/// The transport that a test connection uses.
 enum Medium: String, CaseIterable, CustomTestStringConvertible, Sendable {
     case tcp4, tcp6, unix, udp4, udp6
 
@@ -58,7 +58,7 @@ enum Scratch {
 extension Data {
     init(_ text: String) { self.init(text.utf8) }
 
-    /// Bytes that depend on their offset, so that gaps and reordering are detected.
+    /// Returns bytes whose values depend on their offsets. A test can then detect gaps and reordering.
     static func pattern(_ count: Int, from start: Int = 0) -> Data {
         Data((start..<(start + count)).map { UInt8(truncatingIfNeeded: $0 &* 31 &+ $0 >> 8) })
     }

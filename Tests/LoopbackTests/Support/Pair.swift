@@ -9,7 +9,7 @@ struct Pair: Sendable {
     var client: Probe
     var server: Probe
 
-    /// Calls `body` with a new pair, and cancels the pair afterwards.
+    /// Calls `body` with a new pair of connections, and cancels them afterwards.
     static func with(
         _ medium: Medium, client tuneClient: (NWParameters) -> Void = { _ in },
         server tuneServer: (NWParameters) -> Void = { _ in }, sourceLocation: SourceLocation = #_sourceLocation,

@@ -44,7 +44,7 @@ final class Probe: Sendable {
         try await states.expect(.ready, sourceLocation: sourceLocation)
     }
 
-    /// Cancels and waits for the last callback. Without a queue there is no callback.
+    /// Cancels the connection and waits for its last callback. A connection without a queue has no callback.
     func cancel(sourceLocation: SourceLocation = #_sourceLocation) async throws {
         connection.cancel()
         guard connection.queue != nil else { return }
@@ -53,7 +53,7 @@ final class Probe: Sendable {
 
     // MARK: Sending
 
-    /// Starts a send. The mailbox receives its result.
+    /// Starts a send. Returns the mailbox that will receive its result.
     @discardableResult
     func send(
         _ content: Data?, _ context: NWConnection.ContentContext = .defaultMessage, isComplete: Bool = true,
@@ -65,7 +65,7 @@ final class Probe: Sendable {
         return outcomes
     }
 
-    /// Sends and waits for success.
+    /// Sends content, and expects that the send succeeds.
     func deliver(
         _ content: Data?, _ context: NWConnection.ContentContext = .defaultMessage, isComplete: Bool = true,
         sourceLocation: SourceLocation = #_sourceLocation

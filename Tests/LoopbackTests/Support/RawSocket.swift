@@ -1,10 +1,10 @@
 import CausewaySystem
 import Foundation
 
-/// A socket without Causeway's connections, for peers that misbehave.
+/// A plain socket for peers that misbehave. It does not use Causeway's connections.
 ///
-/// A call that waits does so on its own thread, with the number of the descriptor. The descriptor is closed after the last such call: the
-/// next socket of the process gets its number.
+/// Calls that wait run on their own threads and use the descriptor's number. The descriptor is closed only after the
+/// last such call has returned. Otherwise the process's next socket could get the same number.
 final class RawSocket: Sendable {
     private struct Use {
         var isOpen = true
@@ -31,7 +31,7 @@ final class RawSocket: Sendable {
 
     private func closeDescriptor() { Descriptor(adopting: fd).close() }
 
-    /// Calls `body` and keeps the descriptor until it returns.
+    /// Calls `body`, and keeps the descriptor open until `body` returns.
     private func using<Result>(_ body: () async throws -> Result) async throws -> Result {
         try use.withLock { use in
             try check(use)
@@ -51,7 +51,7 @@ final class RawSocket: Sendable {
         if !use.isOpen { throw SystemError(errno: EBADF, call: "poll") }
     }
 
-    /// Ends the outgoing half of the stream.
+    /// Ends the sending direction of the stream. The socket can still receive.
     func finishWriting() { _ = shutdown(fd, CInt(SHUT_WR)) }
 
     /// Closes with a reset.
@@ -129,7 +129,7 @@ final class RawSocket: Sendable {
         }
     }
 
-    /// Reads up to the end of the stream.
+    /// Reads all bytes until the stream ends.
     func readAll() async throws -> Data {
         var all = Data()
         while true {
@@ -142,7 +142,7 @@ final class RawSocket: Sendable {
     private func wait(for events: Int32) async throws {
         let fd = fd
         let status = await withCheckedContinuation { continuation in
-            // Not on Dispatch's pool, which has few threads: the code under test needs them.
+            // Use a new thread and not Dispatch's pool. The pool has few threads, and the code under test needs them.
             Thread.detachNewThread {
                 var entry = pollfd(fd: fd, events: Int16(events), revents: 0)
                 var status: CInt

@@ -9,7 +9,9 @@ extension Loopback {
     struct ContextTests {
         private typealias Context = NWConnection.ContentContext
 
-        /// Sends all messages before the start, so that all are queued when the connection becomes ready. Returns the received content.
+        /// Sends all messages before the connection starts, and returns the content that arrives.
+        ///
+        /// All messages are therefore queued when the connection becomes ready.
         private func arrival(_ send: (Probe, Mailbox<NWError?>) -> Int) async throws -> (String?, [NWError?]) {
             let listener = try ListenerProbe(.tcp4)
             try await listener.listen()
@@ -87,7 +89,7 @@ extension Loopback {
             let expired = client.send(Data("late"), brief)
             let orphan = client.send(Data("orphan"), Context(identifier: "orphan", antecedent: brief))
             let lasting = client.send(Data("x"), Context(identifier: "lasting", expiration: 60_000))
-            // The first message expires after one millisecond, before the connection exists.
+            // The message `brief` expires after one millisecond. At that time, the connection does not exist yet.
             #expect(await lasting.take(within: .milliseconds(20)) == nil)
             client.start()
             #expect(try await lasting.next() == nil)

@@ -125,7 +125,8 @@ extension Loopback {
                 try await pair.server.deliver(Data("abcdef"), .finalMessage)
                 let first = try await pair.client.receive(4, 4)
                 #expect(first.text == "abcd" && !first.isComplete && !first.isFinal)
-                // The minimum is more than the remaining bytes, so the receive waits for the end.
+                // The stream has fewer bytes left than the call's minimum of 4. So the receive call waits for the end
+                // of the stream.
                 let second = try await pair.client.receive(4, 4)
                 #expect(second.text == "ef" && second.isComplete && second.isFinal)
             }

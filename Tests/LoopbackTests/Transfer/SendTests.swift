@@ -124,7 +124,8 @@ extension Loopback {
                 let contents = large + [Data(), Data("end")]
                 async let sent: Void = client.send(together: contents)
                 let all = contents.reduce(Data(), +)
-                // Compare the content separately: the test library would search for the difference of megabytes for hours.
+                // Compare the content outside the expectation. Otherwise the test library would search for the
+                // difference in megabytes for hours.
                 let arrivedWhole = try await pair.server.receive(all.count, all.count).data == all
                 #expect(arrivedWhole)
                 try await sent
@@ -135,7 +136,7 @@ extension Loopback {
         func cancelTogether() async throws {
             try await Pair.with(.tcp4) { pair in
                 let client = pair.client.connection
-                // More than the sockets buffer, but less than one `receiveMessage` can return.
+                // This content is larger than the socket buffers. But a single `receiveMessage` call can return it.
                 let first = Data.pattern(12 << 20)
                 let task = Task { try await client.send(together: [first, Data("taken back")]) }
                 var received = try #require(try await pair.server.receive(1, 1).data)
@@ -173,7 +174,7 @@ extension Loopback {
                 try await pair.server.deliver(Data("answer"), .defaultStream)
                 let answer = try await pair.client.receiveMessage()
                 #expect(answer.text == "answer" && answer.isFinal)
-                // Both directions have ended.
+                // Both directions have ended, so the connection fails.
                 try await pair.client.states.expect(.failed(.posix(.ENOTCONN)))
             }
         }

@@ -6,12 +6,13 @@ import Testing
 
 @testable import nw
 
-/// `nw download`, `nw upload` and `nw serve upload` on loopback. Each test has its own server, so the suite runs beside all others.
+/// Tests `nw download`, `nw upload` and `nw serve upload` on loopback. Each test has its own server, so this suite can
+/// run beside all others.
 @Suite("nw download and nw upload")
 struct DownloadCommandTests {
     private static let words = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) })
 
-    /// A server that counts requests, and can end a response early.
+    /// Runs a server that counts its requests, and that can end a response before it is complete.
     private static func serve(
         _ routes: HTTPServerRoutes, _ body: @Sendable (Scratch, String) async throws -> Void
     ) async throws {
@@ -33,7 +34,7 @@ struct DownloadCommandTests {
         }
     }
 
-    /// Serves the content with a tag. Each request gets at most `share` bytes before its connection ends.
+    /// Serves content with an entity tag. Each request gets at most `share` bytes, and then its connection ends.
     private static func cutting(_ share: Int, tag: @escaping @Sendable (Int) -> String) -> HTTPServerRoutes {
         let count = Mutex(0)
         var routes = HTTPServerRoutes()
@@ -103,7 +104,8 @@ struct DownloadCommandTests {
 
     @Test("Changed content is downloaded from the start")
     func changes() async throws {
-        // The first two requests get the old content, whose rest the others do not accept.
+        // The first request gets the old content. Later requests get new content with another entity tag. So the
+        // download cannot continue with the rest of the old content.
         try await Self.serve(Self.cutting(200_000) { $0 == 1 ? "\"v1\"" : "\"v2\"" }) { scratch, url in
             let inbox = try scratch.newDirectory("inbox")
             let nw = try scratch.startNW(["download", "-d", inbox.path, "--json", "\(url)/words.bin"])
@@ -304,7 +306,8 @@ struct DownloadCommandTests {
         }
     }
 
-    /// The answers to a request for the rest of a file, and whether `nw http -C` accepts them.
+    /// Server responses to a request for the rest of a file. For each response, the test checks whether `nw http -C`
+    /// accepts it.
     private static let continuations: [(name: String, status: Int, fields: HTTPServerFields, isAccepted: Bool)] = [
         ("another start", 206, ["Content-Range": "bytes 300-999/1000"], false),
         ("no Content-Range", 206, [:], false),
@@ -386,7 +389,7 @@ struct DownloadCommandTests {
             try Data(count: 2 << 20).write(to: large)
             let refused = try scratch.startNW(["upload", photo.path, large.path, url])
             #expect(try await refused.finished() == 22, "\(refused.errors)")
-            // A request that fails stores nothing.
+            // A failed request stores no file.
             #expect(try Self.names(in: inbox) == ["_hidden", "photo-2.jpg", "photo-3.jpg", "photo.jpg"])
             try server.interrupt()
             #expect(try await server.finished() == 143)
@@ -394,7 +397,7 @@ struct DownloadCommandTests {
     }
 }
 
-/// The values behind the commands.
+/// Tests the values that the commands use.
 @Suite("Values of nw download, nw upload and nw byteorder")
 struct DownloadValuesTests {
     @Test("A rate limit spreads the bytes, and a pause gives no large burst")

@@ -7,7 +7,7 @@ import Testing
 
 @testable import nw
 
-/// The values of `nw http`, without a network.
+/// Tests the values of `nw http` without a network.
 @Suite("Values of nw http")
 struct HTTPCommandValuesTests {
     static let items: [(String, RequestItem?)] = [

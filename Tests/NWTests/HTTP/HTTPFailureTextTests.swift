@@ -7,7 +7,7 @@ import Testing
 
 @testable import nw
 
-/// The texts and exit codes of failures.
+/// Tests the error texts and exit codes for failures.
 @Suite("Failures in words")
 struct HTTPFailureTextTests {
     static let rows: [(HTTPFailure, HTTPCommandFailure.Code, String)] = [

@@ -16,7 +16,7 @@ struct SearchCommandTests {
 
     private typealias Result = (code: Int32, output: String, errors: String)
 
-    /// Runs the command against a server with one answer, for each list of arguments.
+    /// Runs the command once for each list of arguments. The test server answers every request with `answer`.
     private func search(_ lists: [[String]], answer: @escaping @Sendable (HTTPServerRequest) -> HTTPServerResponse)
         async throws -> [Result]
     {

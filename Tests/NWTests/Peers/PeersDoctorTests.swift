@@ -4,7 +4,7 @@ import Testing
 
 @testable import nw
 
-/// What `nw peers doctor` reads from firewall rules and the clock.
+/// Tests how `nw peers doctor` reads firewall rules and the time.
 @Suite("Checks of the doctor")
 struct PeersDoctorTests {
     @Test(

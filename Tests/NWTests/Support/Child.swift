@@ -9,14 +9,16 @@ final class Child {
     enum Input {
         case nothing
         case file(URL)
-        /// Input passed piece by piece with ``write(_:)``, until ``endInput()``.
+        /// Input that the test writes in pieces with ``write(_:)``. It ends with ``endInput()``.
         case held
     }
 
-    /// The maximum lifetime of a child in seconds, in case the tests themselves are killed. While unit tests have all
-    /// processors, a test can wait minutes for its next turn, and its server must still run then.
+    /// The maximum lifetime of a child process in seconds. It applies if the tests themselves are killed.
+    ///
+    /// The limit is high for this reason: while unit tests use all processors, a test can wait minutes for its next
+    /// turn. Its server must still run then.
     private static let lifetime = 1_200
-    /// The time after which an event is considered missing. A test that succeeds never waits for it.
+    /// The time after which an event counts as missing. A test that succeeds never waits this long.
     static let patience = Duration.seconds(120)
 
     let name: String
@@ -36,7 +38,8 @@ final class Child {
         case .file(let url): standardInput = try FileHandle(forReadingFrom: url)
         case .held:
             let pipe = Pipe()
-            // A copy of this descriptor in another child would keep the input open.
+            // Close this descriptor in other child processes. If one of them inherited a copy, the input would never
+            // end.
             _ = fcntl(pipe.fileHandleForWriting.fileDescriptor, F_SETFD, FD_CLOEXEC)
             standardInput = pipe.fileHandleForReading
             held = pipe.fileHandleForWriting
@@ -72,7 +75,7 @@ final class Child {
         return try #require(status)
     }
 
-    /// Waits until the output equals the text, except for the lines in which `nw browse -v` shows the places of
+    /// Waits until the output equals the text. Does not compare the lines in which `nw browse -v` shows the places of
     /// services.
     func printsEvents(_ text: String) async throws {
         try await eventually("'\(name)' prints \(text)") {
@@ -80,7 +83,7 @@ final class Child {
         }
     }
 
-    /// Waits until the output equals the text.
+    /// Waits until the program's output equals this text.
     func prints(_ text: String) async throws {
         try await eventually("'\(name)' prints \(text)") { self.output == Data(text.utf8) }
     }
@@ -98,7 +101,8 @@ final class Child {
     /// Sends SIGTERM to the program.
     func interrupt() throws { Foundation.kill(try program(), SIGTERM) }
 
-    /// Returns the program's own process identifier: the child is timeout(1), whose only child is the program.
+    /// Returns the process identifier of the program itself. The direct child process is timeout(1), and the program is
+    /// the only child of timeout(1).
     func program() throws -> pid_t { try #require(runningProgram) }
 
     /// The program's process identifier; `nil` if it has ended.
@@ -118,23 +122,25 @@ final class Child {
         let peak = lines.first { $0.hasPrefix("VmHWM:") }?.split(separator: " ").dropFirst().first.flatMap {
             Double($0)
         }
-        // Fields after the state: the 12th and the 13th are user and system time, in hundredths of a second.
+        // The fields after the process state. The 12th is the user time and the 13th the system time, both in
+        // hundredths of a second.
         let ticks = fields.count > 12 ? fields[10] + fields[11] : 0
         return (ticks / 100, (peak ?? 0) / 1_024)
     }
 
-    /// Ends the program and everything it started.
+    /// Ends the program and all processes that it started.
     func kill() {
         guard reap(waiting: false) == nil else { return }
         let program = runningProgram
-        // The child leads a process group.
+        // The child process leads a process group, so kill the whole group.
         Foundation.kill(-identifier, SIGKILL)
         _ = reap(waiting: true)
-        // timeout(1) may end before the program, which still holds its ports then.
+        // timeout(1) may end before the program that it runs. That program holds its ports until it ends, so wait for
+        // it.
         for _ in 0..<1_000 where program.map(Self.isAlive) == true { usleep(1_000) }
     }
 
-    /// Whether a process still has its descriptors.
+    /// Whether a process is still running, so that it still has its descriptors.
     private static func isAlive(_ process: pid_t) -> Bool {
         let fields = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8).split(separator: ")").last
         return fields.map { !$0.hasPrefix(" Z") && !$0.hasPrefix(" X") } ?? false
@@ -150,7 +156,7 @@ final class Child {
     }
 }
 
-/// Starts programs with a clean signal state and in a new process group.
+/// Starts programs. Each gets a new process group and the default handling of signals.
 private enum Spawn {
     static func start(
         _ path: String, _ arguments: [String], input: FileHandle, output: FileHandle, error: FileHandle
@@ -184,10 +190,10 @@ private enum Spawn {
         return identifier
     }
 
-    /// Closes all other descriptors in the child. A pipe that another test has just created, for a program or for
-    /// Foundation's `Process`, can be inherited: its reader would see no end before this child ends.
+    /// Closes all other descriptors in the child process. Otherwise the child could inherit a pipe that another test
+    /// has just created. The pipe's reader would then see no end of input before this child ends.
     private static func closeOthers(_ actions: inout posix_spawn_file_actions_t) throws {
-        // The C library's module does not include this call.
+        // Swift's Glibc module does not include this function, so look it up at run time.
         typealias CloseFrom = @convention(c) (UnsafeMutablePointer<posix_spawn_file_actions_t>, CInt) -> CInt
         guard let symbol = dlsym(nil, "posix_spawn_file_actions_addclosefrom_np"),
             unsafeBitCast(symbol, to: CloseFrom.self)(&actions, 3) == 0
@@ -195,7 +201,7 @@ private enum Spawn {
     }
 }
 
-/// An expected event did not happen in time.
+/// The error that an expected event did not happen in time.
 struct NeverHappened: Error, CustomStringConvertible {
     let description: String
 }

@@ -1,6 +1,6 @@
 import Foundation
 
-/// The address at which two programs meet.
+/// The address over which two programs connect: a TCP host and port, or the path of a Unix socket.
 enum Place: Sendable {
     case tcp(String, UInt16)
     case unix(String)
@@ -14,7 +14,7 @@ enum Place: Sendable {
     }
 }
 
-/// The transport between two programs.
+/// The transport that connects two programs.
 enum Medium: String, CaseIterable, CustomStringConvertible, Sendable {
     case ipv4
     case ipv6
@@ -36,7 +36,7 @@ enum Sockets {
         case .tcp(_, let port):
             try await eventually("a program listens on port \(port)") { holds(port, state: "0A", in: ["tcp", "tcp6"]) }
         case .unix(let path):
-            // Flag 0x10000: the socket accepts connections.
+            // The flag 0x10000 means that the socket accepts connections.
             try await eventually("a program listens at \(path)") {
                 table("unix").contains { $0.hasSuffix(" \(path)") && $0.contains(" 00010000 ") }
             }
@@ -59,7 +59,8 @@ enum Sockets {
     }
 
     private static func table(_ name: String) -> [Substring] {
-        // The kernel returns such a file a page at a time, and Foundation treats a short read as its end.
+        // Read the whole file in a loop. The kernel returns such a file one page at a time, and Foundation treats a
+        // short read as its end.
         let descriptor = open("/proc/net/\(name)", O_RDONLY | O_CLOEXEC)
         guard descriptor >= 0 else { return [] }
         defer { close(descriptor) }

@@ -12,7 +12,8 @@ final class Scratch {
     private var children: [Child] = []
 
     private init() throws {
-        // Writing to the input of a child that has ended must not end the tests.
+        // A write to the input of an ended child process raises SIGPIPE. Ignore this signal, because it would end the
+        // tests.
         signal(SIGPIPE, SIG_IGN)
         directory = FileManager.default.temporaryDirectory.appendingPathComponent("nw-tests-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
@@ -69,8 +70,10 @@ final class Scratch {
         }
     }
 
-    /// Returns a free port below the kernel's range for outgoing connections, so that thousands of connections of other
-    /// tests cannot take it before its use. Each port is returned once.
+    /// Returns a free port. No port is returned twice.
+    ///
+    /// The port is below the kernel's range for outgoing connections. Otherwise one of many thousand connections in
+    /// other tests could take the port before it is used.
     func freePort(_ host: NWEndpoint.Host, using parameters: NWParameters) async throws -> UInt16 {
         for _ in 0..<200 {
             let port = Ports.next()
@@ -78,7 +81,7 @@ final class Scratch {
             attempt.requiredLocalEndpoint = .hostPort(host: host, port: NWEndpoint.Port(integerLiteral: port))
             let listener = try NWListener(using: attempt)
             let latest = Mutex(NWListener.State.setup)
-            // The property `state` changes at once. The handler is called only after the socket is closed.
+            // The state changes at once, but the handler reports it only after the socket was closed.
             listener.stateUpdateHandler = { state in latest.withLock { $0 = state } }
             listener.newConnectionHandler = { $0.cancel() }
             listener.start(queue: DispatchQueue(label: "free-port"))
@@ -101,7 +104,7 @@ private enum Ports {
     }
 }
 
-/// Programs of this host.
+/// Finds programs that are installed on this host.
 enum Programs {
     static func find(_ name: String) -> String? {
         let directories = ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin"
@@ -110,7 +113,7 @@ enum Programs {
     }
 }
 
-/// The products that were built together with these tests.
+/// Finds the executables that were built together with these tests.
 enum Built {
     static func nw() throws -> String { try program("nw") }
 

@@ -4,19 +4,19 @@ import Foundation
     import FoundationNetworking
 #endif
 
-/// A forecast of a service.
+/// A weather forecast from a service.
 public struct Forecast: Codable, Equatable, Sendable {
     public var place: String
     public var degrees: Double
 }
 
-/// Asks a service for forecasts.
+/// A client that asks a weather service for forecasts.
 public struct WeatherClient: Sendable {
     private let session: URLSession
 
     public init(session: URLSession = .shared) { self.session = session }
 
-    /// The module that the session comes from.
+    /// The name of the module that defines `URLSession`.
     public static var module: String {
         String(reflecting: URLSession.self).split(separator: ".").first.map(String.init) ?? ""
     }
@@ -32,7 +32,7 @@ public struct WeatherClient: Sendable {
     }
 }
 
-/// Answers the requests of the client without a network.
+/// Answers the client's requests in the process, without a network.
 public final class WeatherProtocol: URLProtocol, @unchecked Sendable {
     override public class func canInit(with request: URLRequest) -> Bool { request.url?.host == "weather.test" }
     override public class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
@@ -50,7 +50,7 @@ public final class WeatherProtocol: URLProtocol, @unchecked Sendable {
 
     override public func stopLoading() {}
 
-    /// A session that this protocol answers.
+    /// A session whose requests this protocol answers.
     public static var session: URLSession {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [Self.self]

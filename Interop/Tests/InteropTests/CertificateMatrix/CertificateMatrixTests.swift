@@ -4,14 +4,16 @@ import Foundation
 import Testing
 
 extension LoopbackInterop {
-    /// Servers with many kinds of certificates, and the verdicts of this library, curl and Python.
+    /// Tests servers whose certificates have many different properties. This library, curl and Python each accept or
+    /// reject a server, and the tests compare their verdicts.
     @Suite(
         "Certificate matrix",
         .enabled(
             if: Peer.find("openssl") != nil && Peer.find("python3") != nil || Interop.mustRun,
             "openssl or python3 is missing"))
     struct CertificateMatrixTests {
-        /// The number of servers that run at once: a program started by a test lives for at most a minute.
+        /// The number of servers that run at once. It is limited, because a program started by a test lives for at most
+        /// a minute.
         private static let groupSize = 16
 
         @Test("Every verdict is correct")
@@ -63,7 +65,7 @@ extension LoopbackInterop {
     }
 }
 
-/// A group of servers of the matrix.
+/// Several servers from the test matrix, which run at the same time.
 private struct MatrixGroup {
     private let rows: [MatrixRow]
     let servers: [MatrixPython.Server]

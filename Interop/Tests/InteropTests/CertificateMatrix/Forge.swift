@@ -1,21 +1,21 @@
 import Foundation
 import Testing
 
-/// The parameters for one certificate made by OpenSSL.
+/// The parameters for one test certificate, which OpenSSL creates.
 struct Recipe: Sendable {
     var id: String
     /// The recipe whose key signs the certificate; `nil` for its own key.
     var issuer: String?
     var key: String
     var subject: String
-    /// Lines of a configuration, as pairs of name and value.
+    /// The certificate's extensions, as pairs of name and value for the OpenSSL configuration.
     var extensions: [(name: String, value: String)]
     /// The validity period, in the format of `openssl ca`. `nil` for 30 days from now.
     var dates: (String, String)?
     /// Further options for `openssl x509`.
     var options: [String] = []
 
-    /// Returns the certificate of a server, valid except for the given changes.
+    /// Returns the recipe for creating a server certificate. Except for the given changes, the certificate is valid.
     static func leaf(
         _ id: String, by issuer: String? = "root", key: String = "leaf", names: String = "DNS:server.test",
         subject: String = "/CN=leaf", changing changes: [String: String] = [:], dates: (String, String)? = nil,
@@ -31,7 +31,7 @@ struct Recipe: Sendable {
             options: options)
     }
 
-    /// Returns the certificate of an authority. Its key has its name.
+    /// Returns the recipe for an authority's certificate. By default, the key has the authority's name.
     static func authority(
         _ id: String, by issuer: String? = "root", key: String? = nil, subject: String? = nil,
         changing changes: [String: String] = [:], dates: (String, String)? = nil, options: [String] = []
@@ -45,7 +45,7 @@ struct Recipe: Sendable {
             extensions: changed(sound, changes), dates: dates, options: options)
     }
 
-    /// Applies changes to extensions. An empty value removes the extension.
+    /// Changes the extensions of a certificate recipe. An empty value removes the extension.
     private static func changed(
         _ sound: [(String, String)], _ changes: [String: String]
     ) -> [(name: String, value: String)] {
@@ -56,7 +56,7 @@ struct Recipe: Sendable {
     }
 }
 
-/// Makes keys and certificates with OpenSSL's command, each on first use.
+/// Creates keys and certificates with the `openssl` command. Each is created on its first use.
 final class Forge {
     private let scratch: Scratch
     private let folder: URL
@@ -100,7 +100,8 @@ final class Forge {
             try await program.finished() == 0, "openssl \(arguments.joined(separator: " ")): \(program.errors)")
     }
 
-    /// Returns the file of a private key. The part of the name before a hyphen is the kind of key; P-256 by default.
+    /// Creates a private key file if needed, and returns its path. The name up to the first hyphen selects the key
+    /// type. The default is P-256.
     func key(_ name: String) async throws -> String {
         let file = path("\(name).key")
         guard made.insert("key " + name).inserted else { return file }
@@ -131,7 +132,8 @@ final class Forge {
         guard made.insert("certificate " + id).inserted else { return file }
         let recipe = try #require(recipes[id], "there is no recipe \(id)")
         let key = try await key(recipe.key)
-        // The certificate that `openssl req -x509` makes by default, as in common instructions.
+        // Make a certificate in the way that common instructions recommend: `openssl req -x509` with its default
+        // settings.
         if recipe.options == ["plain"] {
             let names = recipe.extensions.first { $0.name == "subjectAltName" }.map {
                 ["-addext", "subjectAltName=\($0.value)"]
@@ -184,7 +186,7 @@ final class Forge {
         return path(name)
     }
 
-    /// Changes the last byte of a certificate, which belongs to its signature.
+    /// Changes the last byte of a certificate, so that the signature becomes invalid.
     func damage(_ id: String, as name: String) async throws {
         let text = try String(contentsOfFile: try await certificate(id), encoding: .utf8)
         let body = text.split(separator: "\n").filter { !$0.hasPrefix("-") }.joined()

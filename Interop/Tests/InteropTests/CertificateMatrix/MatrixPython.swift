@@ -1,4 +1,5 @@
-/// Servers and a client in Python. Its `ssl` module uses OpenSSL with other defaults than this library.
+/// Test servers and a test client in Python. They use Python's `ssl` module, which runs OpenSSL with other defaults
+/// than this library.
 enum MatrixPython {
     /// Reads a list of servers as JSON from a file. `serve` runs all of them until it is ended; `examine` connects to each of them and prints
     /// the verdicts as JSON.
@@ -58,7 +59,7 @@ enum MatrixPython {
 
         """
 
-    /// One server, in the format of the program.
+    /// A description of one server, in the format that the test's Python program reads.
     struct Server: Encodable {
         var name: String
         var host: String
@@ -68,7 +69,7 @@ enum MatrixPython {
         var anchors: String
         var version: String
         var suites: String
-        /// Whether the program runs this server.
+        /// Whether the server is part of the tested program.
         var isOurs: Bool
     }
 }

@@ -1,4 +1,4 @@
-/// Certificates for edge cases of the rules.
+/// Recipes for certificates that test edge cases of the rules.
 extension MatrixRecipes {
     static let more = moreAuthorities + constrained + moreLeaves + moreKeys
 
@@ -16,7 +16,7 @@ extension MatrixRecipes {
         .authority("forAnything", changing: ["extendedKeyUsage": "anyExtendedKeyUsage"]),
         .authority("shortRoot", by: nil, changing: ["basicConstraints": "critical,CA:TRUE,pathlen:0"]),
         .authority("belowShortRoot", by: "shortRoot"),
-        // The same authority with another key: it does not count towards the path length.
+        // This is the same authority with a new key. Such a certificate does not count towards the path length.
         .authority("shortAgain", by: "short", subject: "/CN=Matrix short"),
         .authority("one", changing: ["basicConstraints": "critical,CA:TRUE,pathlen:1"]),
         .authority("five", by: "one", changing: ["basicConstraints": "critical,CA:TRUE,pathlen:5"]),

@@ -1,4 +1,4 @@
-/// The certificates of the matrix.
+/// The recipes for all certificates in the certificate tests.
 enum MatrixRecipes {
     static let past = ("20200101000000Z", "20210101000000Z")
     private static let future = ("20400101000000Z", "20410101000000Z")
@@ -8,7 +8,7 @@ enum MatrixRecipes {
     private static let authorities: [Recipe] = [
         .authority("root", by: nil), .authority("second", by: nil), .authority("unrelated", by: nil),
         .authority("plain", by: nil, key: "rsa2048-plain", options: ["plain"]),
-        // Another key with the name of the root.
+        // An authority with the name of the root, but with another key.
         .authority("impostor", by: nil, subject: "/CN=Matrix root"),
         .authority("middle"), .authority("lower", by: "middle"),
         .authority("crossed", by: "unrelated", key: "middle", subject: "/CN=Matrix middle"),
@@ -57,7 +57,7 @@ enum MatrixRecipes {
         .leaf("commonNameToo", names: "DNS:other.test", subject: "/CN=server.test"),
         .leaf("uri", names: "URI:https://server.test/"), .leaf("mail", names: "email:x@server.test"),
         .leaf("uriAndCommonName", names: "URI:https://server.test/", subject: "/CN=server.test"),
-        // server.test, a zero, .evil.test
+        // A DNS name that consists of `server.test`, a zero byte and `.evil.test`.
         .leaf(
             "zero",
             changing: [
@@ -123,7 +123,8 @@ enum MatrixRecipes {
         ),
     ]
 
-    /// Nine authorities below the root, each issued by the one before, and the certificates that the eighth and the ninth sign.
+    /// Nine authorities below the root, each issued by the one before. The eighth and the ninth authority each sign one
+    /// leaf certificate.
     private static let long: [Recipe] =
         (1...9).map { .authority("level\($0)", by: $0 == 1 ? "root" : "level\($0 - 1)") }
         + [.leaf("byLevel8", by: "level8"), .leaf("byLevel9", by: "level9")]

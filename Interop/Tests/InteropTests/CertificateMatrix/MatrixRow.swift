@@ -5,16 +5,17 @@ import Foundation
 struct MatrixRow: Sendable {
     enum Verdict: Sendable, Equatable {
         case accepted
-        /// Refused with this status; `nil` for any status.
+        /// The client refuses the server's certificate chain. The value is the expected status; `nil` permits any
+        /// status.
         case refused(OSStatus?)
 
         var isAccepted: Bool { self == .accepted }
     }
 
-    /// The configuration of the server.
+    /// The kind of server and its configuration.
     enum Server: Sendable, Equatable {
         case usual
-        /// Versions and cipher suites in the terms of Python's `ssl` module.
+        /// The server limits the TLS version and the cipher suites. Both are named as in Python's `ssl` module.
         case limited(version: String, suites: String)
         /// The server of OpenSSL, with a stapled OCSP response.
         case stapling
@@ -22,12 +23,12 @@ struct MatrixRow: Sendable {
 
     var name: String
     var host = "server.test"
-    /// The certificates that the server sends, its own first.
+    /// The certificates that the server sends. The server's own certificate is the first.
     var sent: [String]
     var anchors = ["root"]
     var verdict: Verdict
     var server = Server.usual
-    /// The reason why other programs have another verdict; empty if they agree.
+    /// Why other TLS programs reach another verdict about these certificates; empty if they agree.
     var others = ""
 
     static func good(
@@ -48,10 +49,10 @@ struct MatrixRow: Sendable {
     }
 }
 
-/// The verdicts on one server.
+/// What several programs decide about one server: each accepts or refuses it.
 struct MatrixResult: Sendable {
     var row: MatrixRow
-    /// `accepted`, or the reason for the refusal.
+    /// What this library did: `accepted`, or the reason for its refusal.
     var ours: String
     /// The time that this library took, from the start of the connection.
     var time: Duration

@@ -1,6 +1,6 @@
 import Causeway
 
-/// Edge cases of the rules.
+/// Edge cases of the validation rules.
 extension MatrixRow {
     private static let anchorsBound = "they check a root less strictly than other certificates"
     private static let firstWay = "they try no second path"

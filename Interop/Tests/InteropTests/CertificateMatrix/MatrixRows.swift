@@ -1,7 +1,8 @@
 import Causeway
 
 extension MatrixRow {
-    /// All rows. The rules are those of RFC 5280, RFC 6125 and RFC 9525, and a few of this library's own.
+    /// All rows of the certificate tests. They test the rules in RFC 5280, RFC 6125 and RFC 9525, and some of this
+    /// library's own rules.
     static let all =
         goodNames + goodChains + badNames + badUses + badChains + badKinds + badServers
         + moreNames + moreChains + moreConstraints + moreKinds

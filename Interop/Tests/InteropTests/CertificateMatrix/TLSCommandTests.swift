@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension LoopbackInterop {
-    /// `nw tls` with the server of OpenSSL.
+    /// Tests `nw tls` with OpenSSL's server.
     @Suite("nw tls", .enabled(if: Peer.find("openssl") != nil || Interop.mustRun, "openssl is not installed"))
     struct TLSCommandTests {
         struct Output: Decodable {

@@ -4,7 +4,8 @@ import Foundation
 import Synchronization
 import Testing
 
-/// A browser as a client of `HTTPServer`: it loads a page, whose script sends requests, reads server-sent events and opens a WebSocket.
+/// Tests `HTTPServer` with a real browser. The browser loads a page. Its script sends requests, reads server-sent
+/// events and opens a WebSocket.
 @Suite("HTTP server and a browser", .enabled(if: Browser.path != nil || Interop.mustRun, "chromium is not installed"))
 struct BrowserTests {
     private final class Report: Sendable {
@@ -26,7 +27,8 @@ struct BrowserTests {
         routes.get("/events") { _ in
             .events { events in
                 for number in 1...3 { try await events.send("event \(number)\nsecond line", id: "\(number)") }
-                // The browser ends the response. A response that ends would make it reconnect.
+                // Keep the response open until the browser ends it. If the server ended the response, the browser would
+                // reconnect.
                 while true {
                     try await events.comment()
                     try await Task.sleep(for: .milliseconds(100))
@@ -120,7 +122,7 @@ struct BrowserTests {
         """#
 }
 
-/// Chromium without a window.
+/// Starts Chromium without a window.
 enum Browser {
     static let path = Peer.find("chromium")
 

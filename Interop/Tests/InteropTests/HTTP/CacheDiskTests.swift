@@ -36,7 +36,7 @@ struct CacheDiskTests {
                 return true
             }
             #expect((5...10).contains(found.count))
-            // A response that no longer fits leaves the old one.
+            // If a new response is too large to store, the old response stays in the cache.
             let first = try #require(found.first)
             cache.storeCachedResponse(try Self.entry(first, 900_000), for: Self.request(first))
             _ = cache.currentDiskUsage

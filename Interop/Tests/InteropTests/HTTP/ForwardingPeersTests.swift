@@ -2,13 +2,14 @@ import CausewayURLLoading
 import Foundation
 import Testing
 
-/// Plain requests through squid with its usual rules, which forbid tunnels to ports other than 443, and through tinyproxy.
+/// Tests plain requests through two proxies. Squid uses its default rules, which forbid tunnels to ports other than
+/// 443. The other proxy is tinyproxy.
 @Suite(
     "Proxies that forward requests",
     .enabled(
         if: ProxyServer.areInstalled && HTTPPeer.python != nil || Interop.mustRun, "squid or danted is not installed"))
 struct ForwardingPeersTests {
-    /// Starts squid with the rules of its packages. It knows the name `origin.test`, and asks for no credential.
+    /// Starts squid with its packaged access rules. The proxy can resolve `origin.test`, and requires no credential.
     private static func startSquid(_ scratch: Scratch) async throws -> UInt16 {
         let program = try #require(ProxyServer.squid, "squid is not installed")
         let port = try await scratch.freePort("127.0.0.1", using: .tcp)
@@ -89,7 +90,8 @@ struct ForwardingPeersTests {
         }
     }
 
-    // Its answer to a wrong password cannot be distinguished from one of the origin: status 401 with WWW-Authenticate.
+    // A client cannot distinguish tinyproxy's answer to a wrong password from an origin server's answer: both have
+    // status 401 and WWW-Authenticate.
     @Test("tinyproxy, with the right password and without one", arguments: ["secret", ""])
     func tinyproxy(password: String) async throws {
         try await Scratch.run { scratch in

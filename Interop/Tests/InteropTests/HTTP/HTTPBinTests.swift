@@ -3,7 +3,8 @@ import Foundation
 import Synchronization
 import Testing
 
-/// `URLSession` and httpbin, a server that is made to test clients. The number is the section of url-loading.md.
+/// Tests `URLSession` with httpbin, a server for testing HTTP clients. Each number is a section number in
+/// url-loading.md.
 @Suite("URLSession and httpbin", .enabled(if: HTTPBin.isInstalled, "python3-httpbin is not installed"))
 struct HTTPBinTests {
     private struct Echo: Decodable {
@@ -139,10 +140,11 @@ struct HTTPBinTests {
             ]
             for path in paths {
                 let answers = PasswordDelegate("secret")
-                // A session would send an accepted credential of one path with the requests for the others.
+                // Use a new session for each path. A session that had used a credential on one path would also send it
+                // with requests for other paths.
                 let (data, response) = try await HTTPBin.newSession().data(from: bin.url(path), delegate: answers)
                 let isUnknown = path.hasSuffix("SHA-512")
-                // RFC 7616 has SHA-512/256, and no SHA-512.
+                // RFC 7616 defines SHA-512/256, but not SHA-512.
                 #expect((response as? HTTPURLResponse)?.statusCode == (isUnknown ? 401 : 200), "\(path)")
                 #expect(String(decoding: data, as: UTF8.self).contains("\"ann\"") == !isUnknown)
                 #expect(answers.count == (isUnknown ? 0 : 1), "\(path)")
@@ -157,7 +159,7 @@ struct HTTPBinTests {
     }
 }
 
-/// A running httpbin, and a session for it.
+/// A running httpbin server, and a session to load from it.
 struct HTTPBin {
     static let python = "/usr/bin/python3"
     static let isInstalled =
@@ -207,7 +209,7 @@ struct HTTPBin {
         """#
 }
 
-/// Answers two challenges for the user `ann`, and counts them.
+/// A delegate that answers at most two password challenges for the user `ann`, and counts its answers.
 private final class PasswordDelegate: NSObject, URLSessionTaskDelegate, Sendable {
     private let password: String
     private let answered = Mutex(0)

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `nw http --curl` and `--har`.
+/// Tests the options `--curl` and `--har` of `nw http`.
 @Suite("nw http for other tools", .enabled(if: HTTPPeer.python != nil || Interop.mustRun, "python3 is not installed"))
 struct HTTPCommandExportTests {
     private struct Echo: Decodable, Equatable {
@@ -10,7 +10,7 @@ struct HTTPCommandExportTests {
         var fields: [String: String]
         var body: String
 
-        /// Leaves out the fields that the two programs set differently.
+        /// A copy for comparisons. It lacks the header fields that the two programs set differently.
         var comparable: Echo {
             var copy = self
             for name in ["user-agent", "accept", "accept-encoding", "accept-language", "connection"] {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `nw http` with nginx over HTTP/2, and through squid and dante.
+/// Tests `nw http` with nginx over HTTP/2, and through the proxies squid and dante.
 @Suite("nw http with peers")
 struct HTTPCommandPeersTests {
     private struct Report: Decodable {

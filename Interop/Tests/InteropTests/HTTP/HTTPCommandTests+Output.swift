@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What `nw http` prints, and TLS.
+/// Tests the output of `nw http`, and its use of TLS.
 extension HTTPCommandTests {
     @Test("The JSON object has the exchanges and the content")
     func json() async throws {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `nw http` against Python's server, on loopback.
+/// Tests `nw http` with Python's server over loopback.
 @Suite("nw http", .enabled(if: HTTPPeer.python != nil || Interop.mustRun, "python3 is not installed"))
 struct HTTPCommandTests {
     struct Echo: Decodable {
@@ -11,7 +11,7 @@ struct HTTPCommandTests {
         var body: String
     }
 
-    /// Runs the command against a server. `URL` in an argument stands for the server's URL.
+    /// Runs the command against a test server. In arguments, `URL` stands for the server's URL.
     func run(
         _ arguments: [String], input: String? = nil, _ check: (Child, Int) async throws -> Void
     ) async throws {
@@ -89,7 +89,7 @@ struct HTTPCommandTests {
         #expect(echo.fields["user-agent"] == "nw/\(version)")
     }
 
-    /// Returns what `nw --version` prints after the name.
+    /// Returns the version that `nw --version` prints after the name.
     private func version() async throws -> String {
         var text = ""
         try await Scratch.run { scratch in
@@ -133,7 +133,7 @@ struct HTTPCommandTests {
         }
     }
 
-    /// Returns the SHA-256 of data as sha256sum prints it.
+    /// Computes the SHA-256 of data with the program sha256sum.
     private func sum(of data: Data) async throws -> String {
         var text = ""
         try await Scratch.run { scratch in
@@ -172,7 +172,7 @@ struct HTTPCommandTests {
         let names = ["authorization", "cookie"]
         let same = try await echo(options + ["-L", "URL/redirect//echo"])
         #expect(names.contains { same.fields[$0] != nil })
-        // Another host name is another origin.
+        // The redirect leads to another host name, which is a different origin.
         let other = try await echo(options + ["-L", "URL/redirect/http://localhost:PORT/echo"])
         #expect(!names.contains { other.fields[$0] != nil }, "\(other.fields)")
     }

@@ -7,7 +7,7 @@ import Testing
 @testable import CausewayProtocols
 @testable import CausewayWire
 
-/// The engine and servers and proxies of other projects.
+/// Tests the engine with servers and proxies from other projects.
 @Suite("HTTP engine and its peers", .enabled(if: HTTPServers.areInstalled, "nginx or nghttpx is not installed"))
 struct HTTPEnginePeersTests {
     private static func engine(
@@ -80,8 +80,8 @@ struct HTTPEnginePeersTests {
                 #expect(answer.status == 200 && answer.isHTTP2 == speaksHTTP2)
                 pages.append(String(decoding: answer.content, as: UTF8.self))
             }
-            // nginx prints `1` only while the handshake is not complete, which is a race. If it closes a connection before the client reads
-            // the new tickets, the next one has none.
+            // nginx prints `1` only while the handshake is not complete, so this depends on timing. If nginx closes a
+            // connection before the client has read the new tickets, the next connection has no ticket.
             #expect(pages.first == ". " && pages.allSatisfy { [". ", "r ", "r 1"].contains($0) }, "\(pages)")
             #expect(pages[1].hasPrefix("r "))
             engine.shutDown()
@@ -168,7 +168,7 @@ struct HTTPEnginePeersTests {
     }
 }
 
-/// Servers of other projects.
+/// The HTTP servers of other projects.
 enum HTTPServers {
     static let nghttpx = Peer.find("nghttpx")
     static var areInstalled: Bool { (NginxPeer.path != nil && nghttpx != nil) || Interop.mustRun }
@@ -176,7 +176,8 @@ enum HTTPServers {
     static let small = Data((0..<1_024).map { UInt8(truncatingIfNeeded: $0) })
     static let large = Data((0..<(16 << 20)).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) })
 
-    /// Starts nginx with the files `small` and `large`. Each connection carries 50 requests, ten at a time.
+    /// Starts nginx, which serves the files `small` and `large`. Each connection may carry at most 50 requests. Over
+    /// HTTP/2, at most ten requests may run at the same time.
     static func startNginx(_ files: TLSFiles, speaksHTTP2: Bool, in scratch: Scratch) async throws -> UInt16 {
         let root = try scratch.newDirectory("root")
         try small.write(to: root.appendingPathComponent("small"))

@@ -11,7 +11,7 @@ import Testing
         if: WebPeer.areInstalled && ProxyServer.areInstalled && NginxPeer.path != nil || Interop.mustRun,
         "nginx, apache2, squid or danted is not installed"))
 struct HTTPMatrixTests {
-    /// Prints and checks a row.
+    /// Prints a row of the results, and checks it.
     private func row(_ area: String, _ peer: String, _ name: String, _ isRight: Bool) {
         print("matrix\t\(area)\t\(peer)\t\(name)\t\(isRight ? "ok" : "WRONG")")
         #expect(isRight, "\(area), \(peer): \(name)")
@@ -27,7 +27,7 @@ struct HTTPMatrixTests {
         return URLSession(configuration: configuration, delegate: answers, delegateQueue: nil)
     }
 
-    /// Returns the status and the text of a response; the code of the error instead of the status if there is none.
+    /// Returns the status and the text of a response. If there is no response, the error's code replaces the status.
     private static func load(
         _ session: URLSession, _ url: String, _ method: String = "GET", _ fields: [String: String] = [:]
     ) async -> (status: Int, text: String) {
@@ -39,7 +39,7 @@ struct HTTPMatrixTests {
         do {
             let (data, response) = try await session.data(for: request)
             let http = response as? HTTPURLResponse
-            // Apache has no variables in its content.
+            // Apache cannot insert variables into the content. So it sends the echo in a header field instead.
             let echo = http?.value(forHTTPHeaderField: "X-Echo") ?? ""
             return (http?.statusCode ?? 0, String(decoding: data, as: UTF8.self) + echo)
         } catch {
@@ -129,7 +129,7 @@ struct HTTPMatrixTests {
         let session = Self.session(right)
         defer { session.invalidateAndCancel() }
         let statuses = [await Self.load(session, url).status, await Self.load(session, url, "POST").status]
-        // Apache's files refuse POST, but only after the authentication.
+        // Apache's file handler refuses POST with status 405, but only after authentication has succeeded.
         let isKnown = statuses[0] == 200 && [200, 405].contains(statuses[1])
         row("auth", peer, "\(scheme): the right password", isKnown && right.spaces.count == 1)
         let wrong = MatrixDelegate(["guess", "secret"])
@@ -190,7 +190,7 @@ struct HTTPMatrixTests {
             let session = Self.session(answers, settings)
             defer { session.invalidateAndCancel() }
             let status = await Self.load(session, url).status
-            // A second connection needs no further answer.
+            // The delegate need not answer the challenge again for a second connection.
             let again = await Self.load(session, url.replacing("127.0.0.1", with: "localhost")).status
             return status == again ? status : 0
         }
@@ -202,7 +202,7 @@ struct HTTPMatrixTests {
             "proxy", peer, "\(scheme): of the delegate",
             status == 200 && asked.spaces.count == 1 && asked.spaces[0].isProxy())
         let isForwarded = kind == nil && scheme == "http"
-        // For a wrong password, tinyproxy sends what an origin would send: status 401 with WWW-Authenticate.
+        // If a password is wrong, tinyproxy answers like an origin server: with status 401 and WWW-Authenticate.
         if !isForwarded || !peer.hasPrefix("tinyproxy") {
             let wrong = MatrixDelegate(["guess", right], user: user)
             row(
@@ -215,7 +215,8 @@ struct HTTPMatrixTests {
     }
 }
 
-/// Answers challenges with passwords in turn, and then with the default handling. Trusts every server.
+/// Answers authentication challenges with each password in turn, and then with the default handling. Trusts every
+/// server.
 final class MatrixDelegate: NSObject, URLSessionTaskDelegate, Sendable {
     private let user: String
     private let passwords: [String]

@@ -3,13 +3,14 @@ import Testing
 
 /// An HTTP server that uses no library of this project: Python's `http.server`.
 ///
-/// `/echo` answers with the request as JSON, `/hash` with the SHA-256 of the content, `/redirect/URL` with status 302, `/range` with 10,240
-/// bytes or a part of them, `/chunks` with ten chunks of 10,000 bytes. `/basic` and `/digest` want the user `ann` with the password `secret`.
-/// For a request in absolute form, it is also the proxy, which demands a credential and sets a cookie with its refusal.
+/// `/echo` answers with the request as JSON, `/hash` with the SHA-256 of the content, `/redirect/URL` with status 302.
+/// `/range` answers with 10,240 bytes or a part of them, `/chunks` with ten chunks of 10,000 bytes. `/basic` and
+/// `/digest` require the user `ann` with the password `secret`. If a request is in absolute form, the server acts as a
+/// proxy. This proxy demands a credential and sets a cookie when it refuses a request.
 enum HTTPPeer {
     static let python = Peer.find("python3")
 
-    /// Starts the server on a port of the kernel. Returns its port.
+    /// Starts the server on a port that the kernel chooses. Returns the port.
     static func start(_ scratch: Scratch, on address: String = "127.0.0.1", tls: [String] = []) async throws -> Int {
         try await port(of: scratch.startPython(["-c", script, address] + tls))
     }

@@ -1,12 +1,13 @@
 import Foundation
 import Testing
 
-/// `nw serve http` with the clients of others. Each test has its own server and port, so the suite runs beside all others.
+/// Tests `nw serve http` with clients from other projects. Each test has its own server and port, so the suite runs in
+/// parallel with all others.
 @Suite("HTTP server: curl and nghttp as clients")
 struct HTTPServerPeerTests {
     private static let words = Data((0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) })
 
-    /// Whether a client is installed. Prints the reason if not.
+    /// Whether the client program is installed. If not, prints that the test is skipped.
     private static func has(_ name: String) -> Bool {
         if Peer.find(name) != nil { return true }
         if Interop.mustRun { Issue.record("\(name) is not installed") }
@@ -14,7 +15,7 @@ struct HTTPServerPeerTests {
         return false
     }
 
-    /// Runs a server for a directory with files, and passes its port.
+    /// Serves a directory with test files, and passes the server's port to `body`.
     private static func serve(
         _ options: [String] = [], _ body: (Scratch, Child, UInt16, URL) async throws -> Void
     ) async throws {

@@ -4,7 +4,7 @@ import Testing
 /// The servers and proxies of `HTTPMatrixTests`. The user of the servers is `ann` with the password `secret`.
 enum MatrixPeers {
     struct Nginx {
-        /// Two plain servers, which are different origins.
+        /// The ports of two servers without TLS. Different ports are different origins.
         var first: UInt16
         var second: UInt16
         var secure: UInt16
@@ -13,7 +13,7 @@ enum MatrixPeers {
     private static let echo =
         #"return 200 "method=$request_method uri=$request_uri auth=$http_authorization field=$http_x_field cookie=$http_cookie";"#
 
-    /// Starts nginx. `/final` answers with facts about the request.
+    /// Starts nginx. It answers `/final` with the values of the request.
     static func startNginx(_ scratch: Scratch) async throws -> Nginx {
         let first = try await scratch.freePort("127.0.0.1", using: .tcp)
         let second = try await scratch.freePort("127.0.0.1", using: .tcp)
@@ -58,7 +58,7 @@ enum MatrixPeers {
         _ = try await hash.finished()
         let (basic, digest) = (try scratch.newFile("basic"), try scratch.newFile("digest"))
         try Data("ann:".utf8 + hash.output).write(to: basic)
-        // The MD5 of `ann:r:secret`.
+        // The last part of this line is the MD5 digest of `ann:r:secret`.
         try Data("ann:r:c0376b98fbfd46ea74f457f803f64625\n".utf8).write(to: digest)
         let modules = [
             "mpm_event", "authz_core", "authz_user", "authn_core", "authn_file", "auth_basic", "auth_digest", "alias",

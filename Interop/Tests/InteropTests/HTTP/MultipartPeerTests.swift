@@ -12,7 +12,7 @@ struct MultipartPeerTests {
         var boundary: String { fields["content-type"]?.components(separatedBy: "boundary=").last ?? "" }
     }
 
-    /// Sends a form with a program, and returns what the server received.
+    /// Runs a program that sends a form, and returns what the server received.
     private static func echo(_ child: (Int) async throws -> Child, _ port: Int) async throws -> Echo {
         let child = try await child(port)
         #expect(try await child.finished() == 0, "\(child.errors)")

@@ -40,7 +40,7 @@ extension LoopbackInterop {
                 }
                 #expect(refusal?.code == .storage && refusal?.message.contains("No space left") == true)
                 #expect((5...25).contains(stored.count) && engine?.operations.map(\.id) == stored)
-                // There is no room for a new journal: the old one is used.
+                // There is no space for a new journal, so the engine continues with the old journal.
                 engine = nil
                 engine = try await OfflineEngine.open(directory: folder, client: client)
                 #expect(engine?.operations.map(\.id) == stored)

@@ -1,17 +1,19 @@
 import Foundation
 import Testing
 
-/// `nw transfers run --until-idle`, which programs with background sessions start. `nw transfers get` is such a program, and a link with
-/// another name is another one.
+/// Tests `nw transfers run --until-idle`, which programs with background sessions start.
+///
+/// `nw transfers get` is such a program. If it is started through a link with another name, it counts as another
+/// program.
 @Suite("§21: transfers while the program is away")
 struct TransferAgentTests {
-    /// Ends a program with SIGKILL, and nothing else.
+    /// Kills only the program itself, with SIGKILL, and waits until it has ended.
     private static func end(_ program: Child) async throws {
         kill(try program.program(), SIGKILL)
         _ = try await program.finished()
     }
 
-    /// Waits until exactly one process goes on with the transfers, and holds the lock.
+    /// Waits until exactly one process is the agent that continues the transfers, and holds the agent's lock.
     private static func agent(_ rig: TransferRig) async throws -> pid_t {
         try await eventually("one process holds the lock") {
             let agents = rig.agents
@@ -42,7 +44,8 @@ struct TransferAgentTests {
         try await TransferRig.run(held: 2) { rig in
             let command = try Built.nw()
             if isInPath {
-                // Another program has the same name. It must not be started.
+                // Place another program with the same name in the first directory of `PATH`. The test checks that it is
+                // not started.
                 let decoy = rig.place + "/decoy"
                 _ = try rig.scratch.newDirectory("decoy")
                 try Data("#!/bin/sh\ntouch \(rig.place)/mistake\n".utf8).write(to: URL(fileURLWithPath: decoy + "/nw"))
@@ -56,7 +59,8 @@ struct TransferAgentTests {
             try FileManager.default.createSymbolicLink(atPath: other, withDestinationPath: command)
             let secret = try rig.scratch.newFile("secret")
             func start(_ program: String, _ words: String...) throws -> Child {
-                // A file that the program inherits, and that is not closed in programs that it starts.
+                // The shell opens a file as descriptor 7. The program inherits this descriptor, and programs that it
+                // starts would inherit it too.
                 let shell = ["-c", "exec 7<\"$0\"; exec \"$@\"", secret.path, "env"]
                 return try rig.scratch.startProgram(
                     "sh", shell + rig.environment + [program, "transfers", "get"] + words)

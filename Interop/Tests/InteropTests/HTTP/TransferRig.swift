@@ -1,9 +1,11 @@
 import Foundation
 import Testing
 
-/// A server of a file that holds its first responses after a part, and programs that download the file with `nw transfers`.
+/// A test setup: a server for one file, and programs that download this file. The server stops its first responses
+/// after a part, and `nw transfers` continues the downloads.
 final class TransferRig {
-    /// Python's server sends a part of the content to each of the first requests, and waits until a file exists. It understands `Range`.
+    /// The source code of a Python server that supports `Range`. In its first responses, it sends only part of the
+    /// content. It sends the rest when a certain file exists.
     private static let server = """
         import http.server, os, sys, time
         lines = []
@@ -38,7 +40,7 @@ final class TransferRig {
     let scratch: Scratch
     /// The directory of the test.
     let place: String
-    /// Variables for the programs, with which they start no process.
+    /// Environment variables for the programs. With them, a program starts no further process.
     var environment: [String]
     private var port = ""
 
@@ -48,13 +50,13 @@ final class TransferRig {
         environment = ["XDG_STATE_HOME=\(place)/state", "XDG_DATA_HOME=\(place)/data", "CAUSEWAY_TRANSFERS_COMMAND="]
     }
 
-    /// - Parameter held: The number of responses that are held after a part.
+    /// - Parameter held: How many responses the server interrupts after it has sent a part of their content.
     static func run(
         held: Int, isolation: isolated (any Actor)? = #isolation, _ body: (TransferRig) async throws -> Void
     ) async throws {
         try await Scratch.run { scratch in
             let rig = TransferRig(scratch)
-            // The processes that programs start outlive them, and would outlive the test.
+            // End the agent processes that programs started. Otherwise they would outlive the test.
             defer { for agent in rig.agents { kill(agent, SIGKILL) } }
             _ = try scratch.startPython(["-c", server, rig.place, "\(held)"])
             try await eventually("the server listens") { FileManager.default.fileExists(atPath: rig.place + "/port") }
@@ -71,10 +73,10 @@ final class TransferRig {
         try scratch.startProgram("env", environment + [Built.nw(), "transfers"] + words)
     }
 
-    /// Lets the server end the responses that it holds.
+    /// Makes the server send the rest of the responses that it is holding back.
     func release() { _ = FileManager.default.createFile(atPath: place + "/go", contents: nil) }
 
-    /// Waits until a program has stored a part of the content.
+    /// Waits until a program has stored `count` bytes of the content.
     func stored(_ count: Int, program: String = "nw") async throws {
         let path = place + "/state/causeway/sessions/\(program)/get/content-1"
         try await eventually("a part is stored") {
@@ -82,7 +84,7 @@ final class TransferRig {
         }
     }
 
-    /// The processes that programs have started to go on with their transfers.
+    /// The identifiers of the processes that programs started to continue their transfers.
     var agents: [pid_t] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.compactMap { pid_t($0) }.filter { process in

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// `nw transfers`, whose process exits or is killed during a download.
+/// Tests `nw transfers` when its process exits or is killed during a download.
 @Suite("§21: nw transfers")
 struct TransfersCommandTests {
     @Test(
@@ -15,7 +15,7 @@ struct TransfersCommandTests {
             #expect(try await first.finished() == 143)
             let second = try rig.nw("get")
             try await rig.stored(100_000)
-            // Other processes get -996, with and without a URL.
+            // While one process downloads, other processes fail with -996, with and without a URL.
             for other in [try rig.nw("get"), try rig.nw("get", rig.url + "/other")] {
                 #expect(try await other.finished() == 1 && other.errors.contains("-996"))
             }

@@ -71,7 +71,7 @@ struct WebClient: Sendable {
         }
     }
 
-    /// Ends a request after the first part of its content has arrived.
+    /// Cancels a request after the first part of the response content has arrived.
     func cancelInTheMiddle(_ url: String) async throws {
         switch way {
         case .engine(let engine):
@@ -158,7 +158,7 @@ private final class TrustingDelegate: NSObject, URLSessionDelegate, Sendable {
     }
 }
 
-/// Keeps the name of the protocol that carried the last request of a task.
+/// A delegate that records the protocol name of a task's last request.
 private final class ProtocolNameDelegate: NSObject, URLSessionTaskDelegate, Sendable {
     private let kept = Mutex<String?>(nil)
 

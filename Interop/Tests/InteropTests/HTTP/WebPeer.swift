@@ -42,7 +42,7 @@ enum WebPeer: String, CaseIterable, Sendable, CustomTestStringConvertible {
         return ports
     }
 
-    /// Apache serves the files and forwards the other paths to Python's server.
+    /// Starts Apache, which serves the files and forwards the other paths to a Python server.
     private static func startApache(
         _ files: TLSFiles, _ ports: Ports, _ root: URL, in scratch: Scratch
     ) async throws {
@@ -83,7 +83,7 @@ enum WebPeer: String, CaseIterable, Sendable, CustomTestStringConvertible {
             """
         let file = scratch.directory.appendingPathComponent("apache.conf")
         try Data(configuration.utf8).write(to: file)
-        // With -X there is one process, which ends with the test.
+        // With `-X`, Apache runs as a single process, which ends with the test.
         _ = try scratch.startProgram(try #require(apachePath, "apache2 is not installed"), ["-f", file.path, "-X"])
     }
 

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Apache and hypercorn with the engine and with `URLSession`, over HTTP/1.1 and HTTP/2.
+/// Tests Apache and hypercorn with the engine and with `URLSession`, over HTTP/1.1 and HTTP/2.
 @Suite("HTTP clients and web servers", .enabled(if: WebPeer.areInstalled, "apache2 or hypercorn is not installed"))
 struct WebPeerTests {
     struct Case: Sendable, CustomTestStringConvertible {
@@ -19,7 +19,7 @@ struct WebPeerTests {
             }
         }
 
-        /// Runs a server and a client. Passes the start of the server's URLs.
+        /// Starts a server and a client. Calls `body` with the client and the first part of the server's URLs.
         func run(_ body: (WebClient, String) async throws -> Void) async throws {
             let files = try await TLSFiles.shared
             try await Scratch.run { scratch in

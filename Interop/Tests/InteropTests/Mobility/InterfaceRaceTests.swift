@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// A client with two networks. The preferred one drops all packets.
+    /// Tests a client with two networks. The preferred network drops all packets.
     @Suite(
         "Interfaces as candidates",
         .enabled(if: (TwoPaths.isAvailable && Peer.find("nft") != nil) || Interop.mustRun, "no namespaces, or no nft"))
@@ -46,7 +46,8 @@ extension Interop {
                 #expect(report.interface == "cell0", "\(report)")
                 #expect(report.attempts.map(\.outcome) == ["abandoned", "connected"])
                 #expect(report.attempts.last?.label.hasSuffix(" over cell0") == true)
-                // Attempts keep the distance of RFC 8305. The printed figure is the start of the second attempt.
+                // RFC 8305 requires a delay between two attempts. So the second attempt must start late. The test
+                // prints its start time.
                 let starts = report.attempts.map(\.start)
                 #expect(starts.count == 2 && starts[1] - starts[0] >= 250)
                 print("\(host): the second interface is tried after \(starts), connected after \(report.total ?? 0) ms")
@@ -90,7 +91,8 @@ extension Interop {
                 try await eventually("it prepares") {
                     String(decoding: status.output, as: UTF8.self).contains("preparing")
                 }
-                // Wait for several times the delay after which the other network would be tried.
+                // A connection tries the other network after a short delay. This wait is several times as long as that
+                // delay.
                 try await Task.sleep(for: .seconds(1))
                 #expect(!String(decoding: status.output, as: UTF8.self).contains("ready"))
             }

@@ -1,7 +1,8 @@
 import Foundation
 import Testing
 
-/// A private message bus and a NetworkManager on the client of ``TwoPaths``. NetworkManager manages only `wifi0`.
+/// Runs a private D-Bus message bus and NetworkManager on the client host of ``TwoPaths``. NetworkManager manages only
+/// `wifi0`.
 struct ManagedHost {
     private let hosts: TwoPaths
     private let scratch: Scratch
@@ -34,7 +35,8 @@ struct ManagedHost {
             "/usr/bin/env", ["dbus-daemon", "--nofork", "--nopidfile", "--config-file=\(place)/bus.conf"],
             on: hosts.client)
         try await eventually("a bus runs") { FileManager.default.fileExists(atPath: "\(place)/bus") }
-        // If /sys is read-only, NetworkManager assumes a container and does not wait for udev. It gets private files in /run and /var/lib.
+        // If /sys is read-only, NetworkManager assumes a container and does not wait for udev. NetworkManager also gets
+        // private directories at /run and /var/lib.
         let script = """
             mount -t tmpfs none /run && mount -t tmpfs none /var/lib && mkdir -p /var/lib/NetworkManager || exit 1
             mount -o remount,ro /sys || exit 1
@@ -81,7 +83,7 @@ struct ManagedHost {
                 + ["ipv4.route-metric", "100", "ipv6.method", "disabled"],
             until: "successfully added")
         try await tell(["device", "set", "wifi0", "managed", "yes"])
-        // NetworkManager sees the device a moment later.
+        // NetworkManager needs a moment to detect the device, so wait up to ten seconds.
         try await tell(["--wait", "10", "connection", "up", "net"], until: "successfully activated")
     }
 
@@ -91,7 +93,8 @@ struct ManagedHost {
         #expect(answer.contains("successfully"))
     }
 
-    /// Starts a program that watches the path and finds the bus.
+    /// Starts `nw path --watch`, which prints changes of the network path. Its environment contains the address of the
+    /// message bus.
     func watch(interfaces: String = "lo=other") throws -> Child {
         try start(try Built.nw(), ["path", "--watch", "--json"], interfaces: interfaces)
     }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// A real NetworkManager on a private bus reports which networks are metered.
+    /// Tests with a real NetworkManager on a private bus. It reports which networks are metered.
     @Suite(
         "Managed interfaces",
         .enabled(if: TwoPaths.isAvailable && ManagedHost.isAvailable, "NetworkManager, a bus and network namespaces"))
@@ -16,7 +16,8 @@ extension Interop {
                 try await monitor.tells("path wifi0,cell0", isExpensive: false)
                 try await host.connect(metered: "yes")
                 try await monitor.tells("path wifi0,cell0", isExpensive: true)
-                // A new watcher queries NetworkManager too. Its first path does not wait for the answer.
+                // The new watcher asks NetworkManager. It first reports a path without the answer, so it may report two
+                // paths.
                 let late = try host.watch()
                 try await late.tells("path wifi0,cell0", isExpensive: true)
                 #expect(try late.events(ofMonitor: true).count <= 2)
@@ -25,11 +26,11 @@ extension Interop {
                 try await late.tells("path wifi0,cell0", isExpensive: false)
                 try await host.set(metered: "yes")
                 try await monitor.tells("path wifi0,cell0", isExpensive: true)
-                // NetworkManager ends, and its report is no longer valid.
+                // NetworkManager ends here. Its report about the metered network is then no longer valid.
                 host.manager.kill()
                 try await monitor.tells("path wifi0,cell0", isExpensive: false)
                 try await late.tells("path wifi0,cell0", isExpensive: false)
-                // The user's setting always had priority over NetworkManager's report.
+                // The user's setting has priority over NetworkManager's report. So it applied all the time.
                 #expect(try overridden.events(ofMonitor: true).allSatisfy { !$0.hasSuffix("$") })
             }
         }
@@ -43,7 +44,7 @@ extension Interop {
                 try await monitor.tells("path wifi0,cell0", isExpensive: true)
                 host.bus.kill()
                 try await monitor.tells("path wifi0,cell0", isExpensive: false)
-                // The program still watches the kernel.
+                // The message bus has ended, but the program still receives changes from the kernel.
                 try hosts.ip(["link set cell0 down"], on: hosts.client)
                 try await monitor.tells("path wifi0 ", isExpensive: false)
             }
@@ -52,7 +53,7 @@ extension Interop {
 }
 
 extension Child {
-    /// Waits until the latest reported path has these interfaces and this cost.
+    /// Waits until the latest path that the program has reported contains the text `path` and has the given cost.
     fileprivate func tells(_ path: String, isExpensive: Bool) async throws {
         try await eventually("\(name) reports \(path), \(isExpensive ? "expensive" : "free")") {
             guard let last = try events(ofMonitor: true).last else { return false }

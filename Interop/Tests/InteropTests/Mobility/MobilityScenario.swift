@@ -1,6 +1,6 @@
 import Testing
 
-/// A change of the network, and the events that programs must receive.
+/// A scenario for mobility tests: a network change, and the events that programs must receive because of it.
 struct MobilityScenario: Sendable, CustomTestStringConvertible {
     /// The events of a path monitor and of a connection.
     struct Events: Sendable {
@@ -9,12 +9,12 @@ struct MobilityScenario: Sendable, CustomTestStringConvertible {
     }
 
     struct Step: Sendable {
-        /// Commands for ip(8) on the client.
+        /// The commands that ip(8) runs on the client.
         var client: [String] = []
         var server: [String] = []
         var expected = Events()
 
-        /// Whether the change is atomic: programs cannot see a state in between.
+        /// Whether the change happens in one step, so that programs cannot see a state in between.
         var isOneChange: Bool { client.count + server.count <= 1 }
     }
 
@@ -22,7 +22,7 @@ struct MobilityScenario: Sendable, CustomTestStringConvertible {
     var before: [String] = []
     var host = "10.77.9.9"
     var port = 7_000
-    /// Options of the connection and of the monitor.
+    /// Command-line options for the connection, and for the path monitor.
     var demands: [String] = []
     var monitor: [String] = []
     var first: Events
@@ -45,7 +45,7 @@ extension MobilityScenario.Events {
         Self(monitor: monitor, connection: connection)
     }
 
-    /// Returns the events when both networks work, and the connection uses one interface.
+    /// Returns the expected events for a connection that uses one interface while both networks work.
     static func opened(_ path: String = "path wifi0,cell0 46", over interface: String = "wifi0") -> Self {
         both([path], ["state preparing", "state ready", "path \(interface)", "viable true"])
     }
@@ -53,17 +53,18 @@ extension MobilityScenario.Events {
     static let ready = opened()
     static let nothing = Self()
 
-    /// Returns the event when a network without a default route appears, which does not help the connection.
+    /// Returns the events that are expected when a network without a default route appears. The connection cannot use
+    /// such a network.
     static func idle(_ interface: String) -> Self { both(["path none \(interface)"], []) }
 
-    /// The connection's network is lost, and another one is available.
+    /// The expected events when the connection loses its network while another network is available.
     static let moveAway = both(["path cell0 46$"], ["path none", "viable false", "better true"])
-    /// The connection's network is available again.
+    /// The expected events when the connection's network is available again.
     static let comeBack = both(["path wifi0,cell0 46"], ["path wifi0", "viable true", "better false"])
 }
 
 extension MobilityScenario.Step {
-    /// Returns a change on the client.
+    /// Returns a test step that runs a command on the client host, and then expects the given events.
     static func on(client words: String..., then expected: MobilityScenario.Events) -> Self {
         Self(client: words, expected: expected)
     }
@@ -156,7 +157,7 @@ extension MobilityScenario {
                 then: .both(["path wifi0,cell0 46"], ["path none", "viable false", "better true"])),
             .on(
                 client: "addr add 10.77.1.3/24 dev wifi0", Words.wifiRoute, then: .both(["path wifi0,cell0 46"], [])),
-            // The connection fails after some time, in which the old address could have returned.
+            // The connection fails only after a delay, because the old address could return within this time.
             .init(expected: .both([], ["state failed: Software caused connection abort", "state cancelled"]))),
         .init("another address is added", .on(client: "addr add 10.77.1.77/24 dev wifi0", then: .nothing)),
         .init(
@@ -353,7 +354,8 @@ extension MobilityScenario {
 
     private static func lines(_ commands: [String]) -> String { commands.joined(separator: "\n") }
 
-    /// Returns a command for many addresses, which counts as one change: `%` stands for two bytes of an address.
+    /// Returns one line for each of `count` addresses. Each line is the command with two bytes of an address in place
+    /// of each `%`. The scenario counts all lines as one change.
     private static func flood(_ command: String, _ count: Int) -> String {
         (0..<count).map { number in
             command.split(separator: "%").joined(separator: "\(100 + number / 250).\(number % 250)")

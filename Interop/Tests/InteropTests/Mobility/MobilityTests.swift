@@ -2,7 +2,8 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// The events of monitors and connections while networks change, compared with the table in ``MobilityScenario``.
+    /// Changes the networks, and checks the events of path monitors and connections. The events must match the table in
+    /// ``MobilityScenario``.
     @Suite("Mobility", .enabled(if: TwoPaths.isAvailable, "network namespaces need root and ip(8)"))
     struct MobilityTests {
         @Test("Callbacks match the table exactly, without missing or repeated events", arguments: MobilityScenario.all)
@@ -26,7 +27,7 @@ extension Interop {
                     try await told.expect(
                         step.expected, isExact: step.isOneChange, "after \(step.client + step.server)")
                 }
-                // Superfluous events would arrive within this time.
+                // Wait a moment: if the program sends superfluous events, they arrive within this time.
                 try await Task.sleep(for: .milliseconds(120))
                 try await told.expect(.init(), isExact: true, "afterwards")
             }
@@ -81,7 +82,7 @@ extension Interop {
                 try payload.write(to: source)
                 let receiver = try hosts.start(["cat", "-l", "7100"], on: hosts.server, in: scratch)
                 try await eventually("the receiver listens") { (try? hosts.listens(7_100)) == true }
-                // The transfer is so slow that the outage happens during it.
+                // A slow link makes the transfer long enough that the outage happens during the transfer.
                 try hosts.shape(link: "wifi0", rate: "20mbit")
                 let nw = try Built.nw()
                 let sender = try scratch.start(

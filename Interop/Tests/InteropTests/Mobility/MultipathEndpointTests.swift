@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// Programs that register their host's addresses with the kernel's path manager themselves.
+    /// Tests programs that themselves register this host's addresses with the kernel's Multipath TCP path manager.
     @Suite("Endpoints of Multipath TCP", .enabled(if: TwoPaths.isAvailable, "network namespaces need root and ip(8)"))
     struct MultipathEndpointTests {
         @Test(
@@ -16,7 +16,7 @@ extension Interop {
                     on: hosts.client)
                 let before = try hosts.pathManager()
                 #expect(before.endpoints == [foreign] && before.limits == "add_addr_accepted 1 subflows 1")
-                // Subflows join after content has been acknowledged.
+                // The server sends content first. Further subflows join only after content has been acknowledged.
                 let greeting = "echo hello | exec \(try Built.nw()) cat -l -v --multipath handover 7500"
                 let server = try scratch.start("/bin/sh", ["-c", greeting], on: hosts.server)
                 try await eventually("the server listens") { server.errors.contains("listening") }

@@ -12,7 +12,8 @@ extension Interop {
         func viability() async throws {
             try await TwoPaths.run { hosts, scratch in
                 try hosts.ip([Self.secondPath], on: hosts.client)
-                // Subflows join after content has been acknowledged.
+                // A second subflow joins only after the peer has acknowledged content. So the server sends a line
+                // first.
                 let greeting = "echo hello | exec \(try Built.nw()) cat -l -v --multipath handover 7200"
                 let server = try scratch.start("/bin/sh", ["-c", greeting], on: hosts.server)
                 try await eventually("the server listens") { server.errors.contains("listening") }
@@ -51,7 +52,7 @@ extension Interop {
                 let before = try ["wifi0", "cell0"].map { try hosts.sent(over: $0) }.reduce(0, +)
                 let pulled = try await send("pulled", to: hosts, in: scratch) {
                     try await eventually("the transfer is under way") {
-                        // On either network: the kernel decides how to share the load.
+                        // The kernel decides how to divide the load. So count the bytes on both networks together.
                         try ["wifi0", "cell0"].map { try hosts.sent(over: $0) }.reduce(0, +) > before + 1_000_000
                     }
                     try hosts.ip(["link set to-wifi0 down"], on: hosts.server)
@@ -84,7 +85,7 @@ extension Interop {
             return Data((0..<8_000_000).map { UInt8(truncatingIfNeeded: $0 &* 13 &+ $0 >> 9) &+ seed })
         }
 
-        /// Sends a file. Returns the number of bytes that each network carried, as reported to the sender.
+        /// Sends a file. Returns the number of bytes that the sender reports for each network.
         private func send(
             _ name: String, to hosts: TwoPaths, in scratch: Scratch, meanwhile: () async throws -> Void
         ) async throws -> [String: UInt64] {

@@ -20,7 +20,7 @@ extension Interop {
                 try hosts.ip(["route add \(better)"], on: hosts.client)
                 expected += "better route for 1\n"
                 try await program.prints(expected)
-                // Changes that are no better routes are no events.
+                // Network changes that bring no better route must cause no event.
                 for change in ["route del \(better)", "link set cell0 down"] {
                     try hosts.ip([change], on: hosts.client)
                     try program.write("\n")

@@ -1,6 +1,6 @@
 import Testing
 
-/// The events reported so far, and the number of those already checked.
+/// The events that two child processes have reported, and how many of these events are already checked.
 struct Told {
     private let monitor: Child
     private let connection: Child
@@ -11,8 +11,8 @@ struct Told {
         self.connection = connection
     }
 
-    /// Waits until the new events match the expected ones. If several commands make up a change, programs may see them one by one: then
-    /// only the last event of each kind counts.
+    /// Waits until the new events match the expected ones. If a change consists of several commands, programs may see
+    /// each command separately. Then only the last event of each kind counts.
     mutating func expect(_ expected: MobilityScenario.Events, isExact: Bool, _ when: String) async throws {
         var new: (monitor: [String], connection: [String]) = ([], [])
         func isMet() throws -> Bool {
@@ -33,7 +33,8 @@ struct Told {
         seenByConnection += new.connection.count
     }
 
-    /// Whether the last event of each expected kind matches, and no other kind occurred.
+    /// Whether two lists of events agree. Both must contain the same kinds of events. For each kind, the last event
+    /// must be the same in both lists.
     private static func agree(_ new: [String], _ expected: [String]) -> Bool {
         func last(_ events: [String]) -> [Substring: String] {
             Dictionary(events.map { ($0.prefix { $0 != " " }, $0) }) { _, later in later }

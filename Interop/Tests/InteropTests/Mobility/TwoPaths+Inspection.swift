@@ -26,7 +26,7 @@ extension TwoPaths {
         }
         let endpoints = try listed("endpoint").map { line -> String in
             var words = line.split(separator: " ").map(String.init)
-            // Tests use the identifier 9 themselves.
+            // Keep the identifier if it is 9, because tests assign this identifier themselves.
             if let place = words.firstIndex(of: "id"), words[place + 1] != "9" {
                 words.removeSubrange(place...place + 1)
             }

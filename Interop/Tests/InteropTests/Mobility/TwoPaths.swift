@@ -38,7 +38,8 @@ struct TwoPaths: Sendable {
 
     /// Runs ip(8) commands on a host as a batch.
     func ip(_ commands: [String], on host: String) throws {
-        // ip(8) accepts the address family only once for all commands of a batch.
+        // In batch mode, ip(8) accepts an address family only for the whole batch. So run one batch for each sequence
+        // of commands with the same family.
         var rest = commands[...]
         while let first = rest.first {
             let family = first.hasPrefix("-") ? String(first.prefix(2)) : ""
@@ -58,7 +59,8 @@ struct TwoPaths: Sendable {
     private func make() throws {
         for host in [client, server] {
             try Self.run(["ip", "netns", "add", host])
-            // Addresses are usable at once, and replies may leave over either link.
+            // Disable duplicate address detection, so that addresses are usable at once. Disable reverse path
+            // filtering, so that replies may leave over either link.
             let settings = [
                 "ipv6.conf.all.accept_dad", "ipv6.conf.default.accept_dad", "ipv4.conf.all.rp_filter",
                 "ipv4.conf.default.rp_filter",
@@ -93,7 +95,7 @@ struct TwoPaths: Sendable {
         ]
     }
 
-    /// Waits for new links to settle: the kernel adds link-local addresses and looks for routers.
+    /// Waits until new links are ready. The kernel first adds link-local addresses and looks for routers.
     private func settle() throws {
         for link in ["wifi0", "cell0"] {
             for _ in 0..<200 {
@@ -144,8 +146,11 @@ private struct PrintedEvent: Decodable {
     var value: String?
     var path: Path?
 
-    /// Returns the event as text, for example `path wifi0,cell0 46$` for a monitor, or `path none wifi0` if no route leads over it; `path
-    /// wifi0` for a connection; `viable true`; `state waiting: Network is down`.
+    /// Returns the event as text, for example `viable true` or `state waiting: Network is down`.
+    ///
+    /// For a monitor, a path looks like `path wifi0,cell0 46$`: the interfaces, the IP versions, and `$` if the path is
+    /// expensive. For a connection, it looks like `path wifi0`. If no route leads over the interface, it looks like
+    /// `path none wifi0`.
     func text(ofMonitor: Bool) -> String {
         guard let path else { return "\(event) \(value ?? "")" }
         let names = path.interfaces.joined(separator: ",")
@@ -159,7 +164,7 @@ private struct PrintedEvent: Decodable {
 extension Child {
     /// Returns all events so far, in order.
     func events(ofMonitor: Bool) throws -> [String] {
-        // The last line may be incomplete.
+        // Drop the text after the last line end. It may be the start of a line that is not complete yet.
         let lines = output.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).dropLast()
         return try lines.map { try JSONDecoder().decode(PrintedEvent.self, from: Data($0)).text(ofMonitor: ofMonitor) }
     }

@@ -2,7 +2,8 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// Two processes that share only the framework's interface, on two hosts that share only a link.
+    /// Tests two processes on two hosts. The processes share only the framework's interface, and the hosts share only a
+    /// link.
     @Suite("MultipeerConnectivity between hosts", .enabled(if: TwoHosts.isAvailable, "needs root and ip"))
     struct MultipeerHostsTests {
         enum Addresses: String, CaseIterable, CustomTestStringConvertible, Sendable {
@@ -101,7 +102,8 @@ extension Interop {
             try await shows(pair.ann, "sent Bob photo whole")
             #expect(try Data(contentsOf: pair.bobFiles.appendingPathComponent("photo")) == content)
             #expect(pair.ann.text.contains("progress sender") && pair.bob.text.contains("progress receiver"))
-            // Files without blocks on the disk, too long to arrive before the cancel.
+            // Create sparse files that use no blocks on the disk. Their transfer takes too long to complete before it
+            // is cancelled.
             for name in ["first", "second"] {
                 let place = scratch.directory.appendingPathComponent(name)
                 try Data().write(to: place)

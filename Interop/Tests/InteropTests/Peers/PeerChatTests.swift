@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// The example program on two hosts of one link, with discovery by multicast DNS.
+    /// Tests the example program on two hosts that share a link. The hosts find each other with multicast DNS.
     @Suite("Peers on two hosts", .enabled(if: TwoHosts.isAvailable, "needs root and ip"))
     struct PeerChatTests {
         enum Family: String, CaseIterable, Sendable {

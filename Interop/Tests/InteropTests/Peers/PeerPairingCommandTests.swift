@@ -2,10 +2,11 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// `nw peers pair`, `pins`, `forget` and `doctor`, `nw send --peer` and `nw receive --peers`, between two hosts with a home each.
+    /// Tests `nw peers pair`, `pins`, `forget` and `doctor`, `nw send --peer` and `nw receive --peers` between two
+    /// hosts. Each host has its own home directory.
     @Suite("Pairing commands", .enabled(if: TwoHosts.isAvailable, "needs root and ip"))
     struct PeerPairingCommandTests {
-        /// Starts `nw` with the keys of a user of its host.
+        /// Starts `nw` with the keys of one user. The directory `home` contains these keys.
         private func nw(
             _ words: [String], on host: String, home: String, _ scratch: Scratch, input: Child.Input = .nothing,
             on terminal: Bool = false
@@ -115,7 +116,7 @@ extension Interop {
         @Test("doctor joins no session of the type that it checks, and no program of the type sees it")
         func unseen() async throws {
             try await TwoHosts.run { hosts, scratch in
-                // Ann invites whom she finds, and accepts all.
+                // Ann invites every peer that she finds, and accepts every invitation.
                 let program = try Built.program("MultipeerProgram")
                 let ann = try scratch.start(
                     program, ["Ann", scratch.directory.path, "cw-test"], on: hosts.far, input: .held)

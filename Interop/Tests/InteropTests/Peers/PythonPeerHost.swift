@@ -4,7 +4,7 @@ import Synchronization
 
 @testable import CausewayPeers
 
-/// A group that accepts invitations, and writes down what happens.
+/// A peer group that accepts every invitation and logs its events.
 final class PythonPeerHost: Sendable {
     private let lines: Lines
     let group: PeerGroup
@@ -19,7 +19,7 @@ final class PythonPeerHost: Sendable {
     var log: [String] { lines.all.withLock { $0 } }
     func note(_ line: String) { lines.note(line) }
 
-    /// - Parameter parts: Where parts of files are kept.
+    /// - Parameter parts: The directory for parts of incomplete files.
     init(_ name: String, parts: URL? = nil) throws {
         var settings = PeerGroup.Settings()
         settings.partialFiles = parts

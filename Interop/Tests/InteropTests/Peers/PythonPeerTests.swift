@@ -4,7 +4,7 @@ import Testing
 @testable import CausewayPeers
 
 extension Interop {
-    /// A peer in Python, written from the protocol page alone, joins a group.
+    /// Tests that a peer in Python can join a group. The peer was written only from the description of the protocol.
     @Suite("Peers in other languages", .enabled(if: Peer.find("python3") != nil, "needs python3"))
     struct PythonPeerTests {
         private static let script = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
@@ -119,7 +119,7 @@ extension Interop {
             }
         }
 
-        /// What a Python peer that accepts prints first.
+        /// The first line that a listening Python peer prints.
         private struct Listening {
             let identity: PeerIdentity
             let port: UInt16

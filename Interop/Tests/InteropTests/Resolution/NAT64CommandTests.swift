@@ -2,7 +2,8 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// `nw nat64` in a namespace of the test, which is the host to the network that the command makes.
+    /// Tests `nw nat64`. The command runs in a network namespace of the test, which acts as the host. The command
+    /// creates the network for it.
     @Suite(
         "nw nat64",
         .enabled(if: TranslatedNetwork.isPossible || Interop.mustRun, "no namespaces, ip(8), unbound or tayga"))

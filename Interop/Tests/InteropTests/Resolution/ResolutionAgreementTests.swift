@@ -2,13 +2,14 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// The results of `nw resolve` for generated names, compared with `getent ahosts` (glibc) and `dig` on the same server and
-    /// configuration.
+    /// Compares the results of `nw resolve` for generated names with those of `getent ahosts` (glibc) and `dig`. All
+    /// use the same server and configuration.
     @Suite(
         "Agreement of name resolution",
         .enabled(if: MadeZone.isPossible || Interop.mustRun, "no namespaces, unbound, dig or getent"))
     struct ResolutionAgreementTests {
-        /// Names for which glibc has another result, with the reason. A listed name that agrees fails too.
+        /// Names for which glibc's result differs from the result of this library, with the reason. The test also fails
+        /// if both have the same result for a listed name.
         private static let knownDifferences = [
             "123": "glibc reads a number as an IPv4 address, even if the name servers have that name (inet_aton)"
         ]
@@ -16,7 +17,8 @@ extension Interop {
         private static let hosts = (1...30).map { "h\($0)" }
         private static let chains = (1...8).map { "chain\($0)" }
 
-        /// Names to connect to: resolved with search domains, the hosts file and both families, in the order of RFC 6724.
+        /// The names that both programs resolve before they connect. The names test search domains, the hosts file,
+        /// both address families, and the order of addresses (RFC 6724).
         static let names =
             hosts + hosts.prefix(10).map { "\($0).made.example" } + hosts.prefix(5).map { "\($0).made.example." }
             + hosts.prefix(5).map { $0.uppercased() } + chains + chains.map { "\($0).Made.Example" }
@@ -34,7 +36,7 @@ extension Interop {
             var type: String
         }
 
-        /// Fully qualified names, with records of every type.
+        /// DNS questions about fully qualified names. Together they request records of many types.
         static let questions: [Question] =
             [("A", Array(hosts.prefix(6))), ("AAAA", Array(hosts.prefix(6))), ("A", chains), ("CNAME", chains)]
             .flatMap { type, names in names.map { Question(name: "\($0).made.example", type: type) } }
@@ -96,13 +98,13 @@ extension Interop {
             }
         }
 
-        /// Returns the type and the exact content of a line.
+        /// Returns the type and the exact content of the record in a line.
         private static func record(_ line: String) -> String? {
             let words = line.split(maxSplits: 4, whereSeparator: { $0 == "\t" || $0 == " " }).map(String.init)
             guard words.count == 5, words[2] == "IN" else { return nil }
             switch words[3] {
             case "TXT": return "TXT \(words[4])"
-            // Quotes around the value of a parameter have no meaning (RFC 9460 §2.1).
+            // Remove quotation marks around a parameter's value, because they have no meaning (RFC 9460 §2.1).
             case "HTTPS": return "HTTPS \(words[4].filter { $0 != "\"" })"
             default: return "\(words[3]) \(words[4])"
             }
@@ -118,7 +120,7 @@ extension Interop {
     }
 }
 
-/// The results of another program and of `nw`, per name.
+/// Collects the results of another program and of `nw` for each name, to compare them.
 private struct Table {
     let title: String
     private var rows: [(name: String, theirs: [String], ours: [String])] = []
@@ -128,8 +130,9 @@ private struct Table {
     var count: Int { rows.count }
     var differences: [String] { rows.filter { $0.theirs != $0.ours }.map(\.name) }
 
-    /// Adds the blocks of the other program's output: a name, its lines, and the lines of `nw`. Records are compared without order,
-    /// addresses in order.
+    /// Adds the output of another program. The output consists of blocks. Each block contains a name, the program's
+    /// lines for this name, and the lines of `nw`. The comparison ignores the order of records, but not the order of
+    /// addresses.
     mutating func add(_ output: String, reading read: @escaping (String) -> String?) {
         for block in output.components(separatedBy: "## ").dropFirst() {
             let lines = block.components(separatedBy: "\n")
@@ -137,7 +140,8 @@ private struct Table {
             var theirs = lines[..<middle].dropFirst().compactMap(Self.reading(read))
             var ours = lines[middle...].dropFirst().compactMap(Self.reading(read))
             if lines[0].contains(" ") {
-                // Only records of the requested type: programs print alias chains differently.
+                // Compare only records of the requested type, because the programs print alias chains in different
+                // ways.
                 let type = lines[0].split(separator: " ").last ?? ""
                 theirs = theirs.filter { $0.hasPrefix("\(type) ") }.sorted()
                 ours = ours.filter { $0.hasPrefix("\(type) ") }.sorted()
@@ -169,7 +173,7 @@ extension Array {
     }
 }
 
-/// A zone of generated names, served by unbound on the far host.
+/// A DNS zone with generated names. Unbound serves the zone on the far host.
 enum MadeZone {
     static let isPossible =
         TwoHosts.isAvailable && Unbound.path != nil && Peer.find("dig") != nil && Peer.find("getent") != nil
@@ -206,7 +210,7 @@ enum MadeZone {
             zones += try Unbound.zone(name, text, in: scratch)
             local += "    local-zone: \"\(name).\" transparent\n"
         }
-        // All other names do not exist, and unbound queries no other server.
+        // No other names exist, because the DNS server (unbound) queries no other server.
         let settings = """
                 rrset-roundrobin: no
                 local-zone: "." static

@@ -2,7 +2,8 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// An IPv6-only client, a NAT64 translator (tayga) with DNS64 (unbound) on its router, and an IPv4-only server behind the router.
+    /// Tests an IPv6-only client and an IPv4-only server behind a router. The router runs a NAT64 translator (tayga)
+    /// with DNS64 (unbound).
     @Suite(
         "Translation by tayga",
         .enabled(if: TranslatedNetwork.isPossible || Interop.mustRun, "no namespaces, ip(8), unbound or tayga"))
@@ -68,7 +69,7 @@ extension Interop {
         func rediscovers() async throws {
             let files = try await TLSFiles.shared
             try await TranslatedNetwork.run(files) { network, nameServer, scratch in
-                // The addresses of the old translator become unreachable.
+                // Add a route that makes all addresses of the old NAT64 translator unreachable.
                 try network.hosts.farIP("-6 route add unreachable \(network.prefix)/96 metric 1")
                 let status = try scratch.start(
                     try Built.nw(), ["status", TranslatedNetwork.server4, "7000", "--connect", "--json"],
@@ -81,8 +82,8 @@ extension Interop {
             }
         }
 
-        /// Sends the router advertisement that radvd would send: the prefix with a lifetime of ten minutes, from a router that is not a
-        /// default router.
+        /// Sends the same router advertisement as radvd. It contains the NAT64 prefix with a lifetime of ten minutes.
+        /// Its sender is not a default router.
         private static let advertise = """
             import socket, struct, sys
             s = socket.socket(socket.AF_INET6, socket.SOCK_RAW, socket.IPPROTO_ICMPV6)
@@ -115,7 +116,7 @@ extension Interop {
     }
 }
 
-/// Three hosts: the near host has only IPv6, and the host behind the far host has only IPv4.
+/// Three hosts. The near host has only IPv6. The host behind the far host has only IPv4.
 struct TranslatedNetwork {
     static let isPossible = TwoHosts.isAvailable && tayga != nil && Unbound.path != nil && Peer.find("socat") != nil
     static let server4 = "10.77.20.2"
@@ -126,7 +127,7 @@ struct TranslatedNetwork {
     }
 
     let hosts: TwoHosts
-    /// The prefix of translated addresses; 96 bits.
+    /// The 96-bit prefix of NAT64 addresses.
     let prefix = "2001:db8:64::"
     private static let otherPrefix = "2001:db8:65::"
     private var server: String { "\(hosts.far)-v4" }
@@ -162,7 +163,7 @@ struct TranslatedNetwork {
         return nameServer
     }
 
-    /// Moves the client to another network with another translator, and removes the first network.
+    /// Moves the client to another network with another NAT64 translator, and removes the first network.
     ///
     /// - Parameter nameServer: The name server of the first network. Another one replaces it at the same address.
     func move(_ scratch: Scratch, from nameServer: Child) async throws {
@@ -226,7 +227,8 @@ struct TranslatedNetwork {
         }
     }
 
-    /// Starts a name server for a name with addresses of both families, and a name with only IPv4 addresses. DNS64 synthesizes the rest.
+    /// Starts a name server. One name has both IPv4 and IPv6 addresses; another name has only IPv4 addresses. DNS64
+    /// synthesizes IPv6 addresses for the second name.
     private func startNameServer(_ scratch: Scratch, _ prefix: String) async throws -> Child {
         let address = TwoHosts.far6
         let made = try Unbound.zone("made.example", "ns AAAA \(address)\nfour A \(Self.server4)\n", in: scratch)

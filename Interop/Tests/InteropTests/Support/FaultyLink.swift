@@ -32,7 +32,7 @@ struct FaultyLink: Sendable {
         }
     }
 
-    /// Returns the number of packets that a host has sent since its creation.
+    /// Returns the number of packets that a host has sent since the test created the host.
     func sent(by host: String) throws -> Int {
         let process = Process()
         let pipe = Pipe()
@@ -68,7 +68,8 @@ struct FaultyLink: Sendable {
         guard process.terminationStatus == 0 else { throw NeverHappened(description: "'\(words)' succeeds") }
     }
 
-    /// Computes UDP checksums: a veth interface leaves them to a network card that does not exist, and the far host checks them.
+    /// A script that computes UDP checksums. A veth interface leaves checksums to a network card that does not exist,
+    /// and the far host checks them.
     private static let carrying = """
         import heapq, random, select, socket, struct, sys, time
         loss, doubling, delay = float(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3]) / 1000

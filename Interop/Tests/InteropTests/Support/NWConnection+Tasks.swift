@@ -3,7 +3,7 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// The calls of a connection for tasks, over the public API.
+/// Asynchronous methods for the tests. They use only the public interface of `NWConnection`.
 extension NWConnection {
     /// Starts the connection, and suspends until it is ready.
     ///
@@ -27,7 +27,7 @@ extension NWConnection {
         try outcome.get()
     }
 
-    /// Suspends until the transport has accepted the content.
+    /// Sends the content. Returns when the transport has accepted it.
     func send(_ content: Data) async throws(NWError) {
         try await deliver(content, .defaultMessage)
     }
@@ -54,7 +54,7 @@ extension NWConnection {
                 if content == nil, let error, error != .posix(.ENODATA) {
                     return received.resume(returning: .failure(error))
                 }
-                // A message without content is not the end.
+                // A message without content does not end the stream.
                 let isEnd = error != nil || context?.isFinal == true
                 received.resume(returning: .success(content ?? (isEnd ? nil : Data())))
             }

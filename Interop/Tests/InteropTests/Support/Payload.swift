@@ -9,7 +9,7 @@ enum Payload: Int, CaseIterable, CustomStringConvertible, Sendable {
 
     var description: String { "\(rawValue) bytes" }
 
-    /// A file with this content, shared by all tests.
+    /// The URL of a file that has this content. All tests share the file.
     var file: URL {
         get throws {
             let url = Self.directory.appendingPathComponent("\(rawValue)")
@@ -18,7 +18,7 @@ enum Payload: Int, CaseIterable, CustomStringConvertible, Sendable {
         }
     }
 
-    /// The content differs at every offset, so that loss, duplication and reordering are detected.
+    /// The test content. It is different at every offset, so the test detects lost, repeated and reordered bytes.
     private var content: Data {
         var data = Data(capacity: rawValue)
         var word: UInt64 = 0x9e37_79b9_7f4a_7c15
@@ -36,7 +36,8 @@ enum Payload: Int, CaseIterable, CustomStringConvertible, Sendable {
 
     private static let directory: URL = {
         let url = FileManager.default.temporaryDirectory.appendingPathComponent("nw-payload-\(UUID().uuidString)")
-        // If this fails, writing the first payload fails too and reports the reason.
+        // Ignore an error here. If this step fails, the first write of a payload also fails, and its error states the
+        // reason.
         try? FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
         atexit { try? FileManager.default.removeItem(at: Payload.directory) }
         return url

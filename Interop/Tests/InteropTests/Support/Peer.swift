@@ -1,11 +1,11 @@
 import Foundation
 
-/// A program of another project that Causeway must interoperate with.
+/// A program from another project. The tests check that it and Causeway work together.
 enum Peer: String, CaseIterable, CustomStringConvertible, Sendable {
     /// OpenBSD's netcat.
     case netcat
     case socat
-    /// Nmap's netcat.
+    /// The netcat program of the Nmap project.
     case ncat
 
     static let present = allCases.filter { $0.path != nil }
@@ -22,12 +22,13 @@ enum Peer: String, CaseIterable, CustomStringConvertible, Sendable {
 
     static func find(_ name: String) -> String? { Programs.find(name) }
 
-    /// Returns an address in the syntax of socat.
+    /// Returns an IP address as socat expects it: IPv6 addresses in brackets.
     private static func literal(_ host: String) -> String {
         host.contains(":") ? "[\(host)]" : host
     }
 
-    /// Returns arguments to connect, copy both ways and half-close at the end of input.
+    /// Returns this program's command-line arguments for a connection to a place. With them, the program copies bytes
+    /// in both directions. At the end of its input, it closes only its sending direction.
     func connecting(to place: Place) -> [String] {
         switch (self, place) {
         case (.netcat, .unix(let path)): ["-N", "-U", path]
@@ -40,7 +41,8 @@ enum Peer: String, CaseIterable, CustomStringConvertible, Sendable {
         }
     }
 
-    /// Returns arguments to accept one connection, copy both ways and half-close at the end of input.
+    /// Returns the arguments that make the peer program listen. The program accepts one connection and copies data in
+    /// both directions. It closes its sending direction when its standard input ends.
     func listening(at place: Place) -> [String] {
         switch (self, place) {
         case (.netcat, _): ["-l"] + connecting(to: place)

@@ -5,9 +5,12 @@ import Testing
 enum PythonMember {
     static let path = Peer.find("python3")
 
-    /// `speak GROUP PORT SOURCE TEXT...`: sends each text to the group from an address, and prints the answers within one second. `tell
-    /// HOST PORT SOURCE TEXT...`: sends to a single host instead. `hear GROUP PORT INTERFACE`: joins, prints each message with its hop
-    /// limit, and answers it.
+    /// A Python program with three commands:
+    ///
+    /// - `speak GROUP PORT SOURCE TEXT...`: sends each text to the group from the address SOURCE, and prints the
+    ///   answers that arrive within one second.
+    /// - `tell HOST PORT SOURCE TEXT...`: does the same, but sends to a single host.
+    /// - `hear GROUP PORT INTERFACE`: joins the group, prints each message with its hop limit, and answers it.
     static let script = """
         import socket, struct, sys
 

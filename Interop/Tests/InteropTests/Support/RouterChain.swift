@@ -20,7 +20,7 @@ struct RouterChain: Sendable {
         let chain = RouterChain(prefix: "nwc-\(getpid())-\(UInt32.random(in: .min ... .max))")
         defer { try? chain.shell((0...last).map { "ip netns delete \(chain.node($0)) 2>/dev/null || true" }) }
         try chain.shell(chain.commands)
-        // A new link carries no IPv6 for a moment.
+        // For a moment, a new link does not transport IPv6, so try several times.
         let ping = "ping -6 -n -q -c 1 -W 1 \(far6)"
         try chain.run("for attempt in 1 2 3 4 5 6 7 8 9; do \(ping) && exit 0; sleep 0.2; done; exit 1", on: 0)
         try await Scratch.run { scratch in try await body(chain, scratch) }
@@ -36,7 +36,7 @@ struct RouterChain: Sendable {
         try shell(["ip netns exec \(node(number)) nft '\(rules)'"])
     }
 
-    /// Wraps a rule in the table and chain that it needs.
+    /// Returns the nftables commands for a rule, with the table and the chain that it needs.
     static func chain(_ hook: String, _ rule: String) -> String {
         "add table inet t; add chain inet t c { type filter hook \(hook) priority 0; }; add rule inet t c \(rule)"
     }
@@ -63,7 +63,8 @@ struct RouterChain: Sendable {
         }
         for number in 0...Self.last {
             for link in 0..<Self.last where link != number && link != number - 1 {
-                // Forward routes use the link's far end, reverse routes its near end.
+                // A route to a later link goes through the far end of this node's next link. A route to an earlier link
+                // goes through the near end of this node's previous link.
                 let (way, end) = link > number ? (number, 2) : (number - 1, 1)
                 lines += [
                     "ip -n \(node(number)) route add 10.77.\(20 + link).0/24 via 10.77.\(20 + way).\(end)",

@@ -1,6 +1,6 @@
 import Testing
 
-/// Programs of other projects.
+/// Starts programs of other projects.
 extension Scratch {
     func start(_ peer: Peer, _ arguments: [String], input: Child.Input = .nothing) throws -> Child {
         try startProgram(try #require(peer.path), arguments, input: input)

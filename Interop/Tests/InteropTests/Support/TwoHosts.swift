@@ -3,7 +3,7 @@ import Testing
 
 /// Two hosts on one link, each in a network namespace, for the duration of a test. No packet leaves them.
 struct TwoHosts: Sendable {
-    /// Addresses of the near host, where `nw` runs, and of the far host, which has two of each family.
+    /// The addresses of both hosts. The near host runs `nw`. The far host has two addresses in each family.
     static let near4 = "10.77.8.1"
     static let near6 = "fd77:8::1"
     static let far4 = "10.77.8.2"
@@ -49,7 +49,7 @@ struct TwoHosts: Sendable {
         for host in [near, far] {
             try Self.ip("netns add \(host)")
             try Self.ip("-n \(host) link set lo up")
-            // Addresses are usable at once, and a stream uses ECN if the peer does.
+            // Make addresses usable at once. Make streams use ECN if the peer does.
             try Self.command("ip netns exec \(host) sysctl -qw net.ipv6.conf.default.accept_dad=0 net.ipv4.tcp_ecn=1")
         }
         try Self.ip("-n \(near) link add \(Self.link) type veth peer name \(Self.link) netns \(far)")
@@ -63,7 +63,8 @@ struct TwoHosts: Sendable {
         for host in [near, far] { try Self.waitForIPv6(on: host) }
     }
 
-    /// Waits until a new link carries IPv6: the kernel adds its routes after it has seen the carrier.
+    /// Waits until a new link carries IPv6. The kernel adds the IPv6 routes only after it has detected the link's
+    /// carrier signal.
     private static func waitForIPv6(on host: String) throws {
         for _ in 0..<200 {
             if (try? ip("-n \(host) -6 route get ff05::77:7")) != nil { return }
@@ -99,7 +100,7 @@ extension Scratch {
         return try startProgram(ip, ["netns", "exec", host, program] + arguments, input: input)
     }
 
-    /// Starts `nw group` and waits until it has joined.
+    /// Starts `nw group`, and waits until the program has joined the group.
     func startGroup(_ arguments: [String], on host: String, input: Child.Input = .nothing) async throws -> Child {
         let group = try start(try Built.nw(), ["group", "-v"] + arguments, on: host, input: input)
         try await eventually("nw joins \(arguments)") { group.errors.contains("nw: group: ready") }

@@ -2,7 +2,7 @@ import Foundation
 import Testing
 
 extension Interop {
-    /// DTLS 1.2 with OpenSSL, between hosts whose link loses, duplicates and reorders frames.
+    /// Tests DTLS 1.2 with OpenSSL between two hosts. Their link loses, duplicates and reorders frames.
     @Suite(
         "DTLS over a lossy link",
         .enabled(
@@ -47,8 +47,8 @@ extension Interop {
             }
         }
 
-        /// Repeats a handshake that takes too long, at most twice: each lost flight doubles the next timeout, and one of fifty handshakes
-        /// takes more than 45 seconds.
+        /// Runs a handshake. If it takes too long, runs it again, at most twice. Each lost flight of messages doubles
+        /// the next timeout, so about one handshake in fifty takes more than 45 seconds.
         private static func talk(_ start: () async throws -> (nw: Child, client: Child, server: Child)) async throws {
             for _ in 0..<3 {
                 let (nw, client, server) = try await start()
@@ -56,7 +56,8 @@ extension Interop {
                     client.kill()
                     server.kill()
                 }
-                // Input from before the handshake would be sent in one piece, which may exceed a datagram.
+                // Wait until the handshakes are complete. Input that is sent before this is joined to one piece, which
+                // can be too long for a datagram.
                 if try await areHandsShaken(nw) { return try await converse(client, server) }
             }
             Issue.record("no handshake completed within 45 seconds, in three attempts")
@@ -70,8 +71,8 @@ extension Interop {
             return false
         }
 
-        /// Runs a conversation in which both sides repeat their lines, because some lines are lost. Each line that arrives must have been
-        /// sent, and arrives once.
+        /// Runs a conversation in which the client and the server repeat their lines, because some lines are lost. Each
+        /// line that arrives must have been sent, and must not arrive twice.
         private static func converse(_ client: Child, _ server: Child) async throws {
             var count = 0
             func say() async throws -> Bool {

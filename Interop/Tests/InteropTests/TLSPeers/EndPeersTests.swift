@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 extension LoopbackInterop.TLSPeers {
-    /// Complete content, truncated content, and requests that a peer may not make.
+    /// Tests complete content, truncated content, and requests that a peer may not make.
     @Suite("Content and ends")
     struct Ends {
         @Test("100 MB each way between Python and a Causeway client", arguments: TLSChoice.allCases)
@@ -39,7 +39,7 @@ extension LoopbackInterop.TLSPeers {
             let content = try Data(contentsOf: Payload.large.file, options: .alwaysMapped)
             try await Scratch.run { scratch in
                 try await InProcessServer.run(NWParameters(tls: try TLSParty.server(files))) { connection in
-                    // The client sends everything before it reads, so this side reads first.
+                    // The client reads only after it has sent everything, so this side must read first.
                     let isSame = try await Self.expect(content, from: connection)
                     #expect(isSame, "Python sent something else")
                     try await Self.send(content, over: connection)
@@ -81,7 +81,7 @@ extension LoopbackInterop.TLSPeers {
                 #expect(try await connection.line() == "first\n")
                 try await connection.send(Data("ours\n".utf8))
                 try await connection.sendEnd()
-                // The peer has seen our end and still has data to send.
+                // The peer has read our stream to its end, and can still send data.
                 #expect(try await connection.everything() == Data("last\n".utf8))
                 #expect(try await peer.finished() == 0, "\(peer.errors)")
                 #expect(peer.text.hasSuffix("got ours\nclean\n"), "\(peer.text)")
@@ -93,7 +93,8 @@ extension LoopbackInterop.TLSPeers {
             try await Self.withPython("goodbye", version) { connection, peer in
                 #expect(try await connection.line() == "first\n")
                 connection.cancel()
-                // Without a close_notify, the peer's reading would fail before this.
+                // This shows that the peer has received a close_notify. Without one, the peer would fail earlier, while
+                // it reads.
                 try await eventually("the peer has read our end: \(peer.errors)") {
                     peer.errors.contains("unwrap") || peer.errors.contains("sendall") || peer.text.contains("clean")
                 }

@@ -4,7 +4,7 @@ import Foundation
 import Testing
 
 extension LoopbackInterop {
-    /// TLS with other implementations. Each row is a separate test.
+    /// Tests TLS connections with other implementations. Each row is a separate test.
     @Suite("TLS peers", .enabled(if: TLSProgram.areMostPresent || Interop.mustRun, "openssl is not installed"))
     struct TLSPeers {}
 }
@@ -25,7 +25,7 @@ enum TLSProgram: String, CaseIterable, Sendable, CustomTestStringConvertible {
         }
     }
 
-    /// Prints what is missing, and fails if it must be present.
+    /// Prints the name if the program is missing. Fails the test if the program must be present.
     static func isReady(_ name: String, _ isPresent: Bool) -> Bool {
         if !isPresent {
             if Interop.mustRun { Issue.record("\(name) is not installed") } else { print("SKIPPED: \(name)") }
@@ -33,7 +33,7 @@ enum TLSProgram: String, CaseIterable, Sendable, CustomTestStringConvertible {
         return isPresent
     }
 
-    /// Starts a server that answers a line: GnuTLS with the line itself, the others with its reverse.
+    /// Starts a server that answers a line. GnuTLS returns the same line. The other servers return the reversed line.
     func startServer(
         _ version: TLSChoice, _ key: TLSFiles.Key, on port: UInt16, _ files: TLSFiles, in scratch: Scratch
     ) throws -> Child {

@@ -84,7 +84,8 @@ extension LoopbackInterop.TLSPeers {
                     }
                 }
                 if shown == .right { return try await Self.conversation(port, options) { _ in } }
-                // With TLS 1.3 a client is ready before the server has verified its certificate.
+                // In TLS 1.3, the client is ready before the server has verified the client's certificate. So the
+                // connection can fail later.
                 await #expect {
                     try await Self.conversation(port, options) { _ in }
                 } throws: { error in
@@ -123,7 +124,7 @@ extension LoopbackInterop.TLSPeers {
             {
                 sec_protocol_options_add_pre_shared_key($0, TLSParty.data(key), TLSParty.data("game"))
                 guard version == .v12 else { return }
-                // The configuration of peer-to-peer programs that use Apple's API.
+                // Use the cipher suite that peer-to-peer programs for Apple's API configure.
                 sec_protocol_options_append_tls_ciphersuite(
                     $0, try #require(tls_ciphersuite_t(rawValue: UInt16(TLS_PSK_WITH_AES_128_GCM_SHA256))))
             }
@@ -165,7 +166,7 @@ extension LoopbackInterop.TLSPeers {
 
         // MARK: Both ends
 
-        /// Starts an s_server that answers a line with its reverse.
+        /// Starts OpenSSL's `s_server`, which answers each line with the reversed line.
         private static func withServer(
             _ version: TLSChoice, _ arguments: [String], certificate: String? = "ec",
             _ body: (TLSFiles, UInt16) async throws -> Void
@@ -193,7 +194,7 @@ extension LoopbackInterop.TLSPeers {
             return body(connection)
         }
 
-        /// Starts an s_client that sends `hello`, and a Causeway server that answers.
+        /// Starts OpenSSL's s_client, which sends `hello`, and a Causeway server that answers.
         private static func withClient(
             of options: NWProtocolTLS.Options, _ arguments: [String],
             _ body: (Child, InProcessServer) async throws -> Void

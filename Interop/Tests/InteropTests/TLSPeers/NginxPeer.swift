@@ -8,16 +8,17 @@ enum NginxPeer {
         FileManager.default.isExecutableFile(atPath: $0)
     }
 
-    /// Starts a server with TLS in the foreground, with all of its files in the test's directory. Returns its port.
+    /// Starts nginx as a TLS server in the foreground, and returns its port. All of its files are in the test's
+    /// directory.
     ///
-    /// Its own timeouts are long: on a machine with much other work, a test can be silent for more than the usual
-    /// minute, after which nginx resets the stream with `PROTOCOL_ERROR`.
+    /// The server's timeouts are long. On a busy machine, a test can be silent for more than nginx's usual minute.
+    /// nginx would then reset the stream with `PROTOCOL_ERROR`.
     ///
     /// - Parameters:
     ///   - key: The name of the certificate.
-    ///   - listen: Further words of the directive `listen`.
-    ///   - http: Directives of the block `http`.
-    ///   - server: Directives of the block `server`.
+    ///   - listen: Further words for the nginx directive `listen`.
+    ///   - http: Directives inside the block `http`.
+    ///   - server: Directives inside the block `server`.
     static func start(
         _ files: TLSFiles, as key: String = "ec", listen: String = "", http: [String] = [], server: [String],
         in scratch: Scratch
@@ -52,7 +53,8 @@ enum NginxPeer {
         return port
     }
 
-    /// Starts a server whose page contains the version, whether the session was resumed (`r`), and whether the request was early data (`1`).
+    /// Starts a server whose page contains three values: the TLS version, `r` if the session was resumed, and `1` if
+    /// the request was early data.
     static func startReporting(_ files: TLSFiles, as key: String, in scratch: Scratch) async throws -> UInt16 {
         try await start(
             files, as: key,

@@ -3,7 +3,7 @@ import Testing
 
 /// A TLS program that uses Python's `ssl` module.
 enum PythonPeer {
-    /// The interpreter that the distribution's packages support.
+    /// The Python interpreter for which the distribution provides packages.
     static let interpreter: String? =
         FileManager.default.isExecutableFile(atPath: "/usr/bin/python3") ? "/usr/bin/python3" : Peer.find("python3")
 

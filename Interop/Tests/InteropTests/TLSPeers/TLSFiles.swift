@@ -45,7 +45,7 @@ struct TLSFiles: Sendable {
         return TLSFiles(folder: folder)
     }
 
-    // SAFETY: written once, before the handler that reads it is registered.
+    // SAFETY: the value is written once. The handler that reads it is registered only after that.
     private nonisolated(unsafe) static var madeFolder: String?
 
     private static let configuration = """

@@ -4,7 +4,7 @@ import Foundation
 import Synchronization
 import Testing
 
-/// This side of a TLS connection, configured as a program would.
+/// The TLS options for one side of a connection, as a program would set them.
 enum TLSParty {
     typealias Tuning = (sec_protocol_options_t) throws -> Void
 
@@ -75,7 +75,8 @@ final class InProcessServer: Sendable {
 
     private init(_ listener: NWListener) { self.listener = listener }
 
-    /// - Parameter serve: Serves a connection. Its errors are ignored: the tests check the peer, or ``failures``.
+    /// - Parameter serve: Serves a connection. Its errors are ignored, because the tests check the peer or
+    ///   ``failures``.
     static func run(
         _ parameters: NWParameters, serve: @escaping @Sendable (NWConnection) async throws -> Void,
         _ body: (InProcessServer, UInt16) async throws -> Void
@@ -110,7 +111,7 @@ final class InProcessServer: Sendable {
 }
 
 extension NWConnection {
-    /// Receives until this number of bytes has arrived, or until the end.
+    /// Receives this number of bytes, or fewer if the peer ends the stream earlier.
     func receive(exactly count: Int) async throws -> Data {
         var content = Data()
         while content.count < count, let more = try await receive(atMost: count - content.count) {
@@ -123,14 +124,14 @@ extension NWConnection {
         String(decoding: try await receive(exactly: count), as: UTF8.self)
     }
 
-    /// Receives until the peer's end.
+    /// Receives all content until the peer ends the stream.
     func everything() async throws -> Data {
         var content = Data()
         while let more = try await receive(atMost: 1 << 20) { content.append(more) }
         return content
     }
 
-    /// Returns the first line that arrives.
+    /// Reads and returns one line.
     func line() async throws -> String {
         var content = Data()
         while content.last != 10, let more = try await receive(atMost: 1) { content.append(more) }

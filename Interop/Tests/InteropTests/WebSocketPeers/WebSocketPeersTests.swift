@@ -5,7 +5,7 @@ import Synchronization
 import Testing
 
 extension LoopbackInterop {
-    /// WebSocket with other implementations.
+    /// Tests WebSocket connections with other implementations.
     @Suite(
         "WebSocket peers", .enabled(if: PythonPeer.interpreter != nil || Interop.mustRun, "python3 is not installed"))
     struct WebSocketPeers {
@@ -77,7 +77,8 @@ extension LoopbackInterop {
             }
         }
 
-        /// Settings that a peer must accept: the default ones, no context takeover, small windows.
+        /// Three compression settings, each of which a peer must accept: the default settings, no context takeover, and
+        /// a small window.
         private static let compressions = [(true, 15), (false, 15), (true, 10)].map { takesOver, bits in
             var compression = NWProtocolWebSocket.Compression()
             compression.isRequired = true
@@ -109,7 +110,7 @@ extension LoopbackInterop {
             try await Self.withServer(program) { connection, _ in
                 try await connection.say(Data("fragments".utf8), .text)
                 #expect(try await connection.hear().text == "one two three")
-                // In the other direction, the parts are sends of one message.
+                // Now send in the other direction: each part is a separate send call for the same message.
                 let context = NWConnection.context(.text)
                 for (piece, isLast) in [("one ", false), ("two ", false), ("three", true)] {
                     connection.send(
@@ -184,7 +185,8 @@ extension LoopbackInterop {
             _ program: WebSocketProgram, _ kind: (secure: Bool, compression: NWProtocolWebSocket.Compression?)
         ) async throws {
             let secure = kind.secure
-            // Tornado cannot expect a certificate name other than the one it connects to.
+            // Skip this case. As a TLS client, Tornado can check only the name to which it connects. The test needs a
+            // check for another name.
             if secure, program == .tornado { return }
             guard program.understands(kind.compression) else { return }
             let files = try await TLSFiles.shared

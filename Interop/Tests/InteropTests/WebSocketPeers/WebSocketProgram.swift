@@ -15,20 +15,22 @@ enum WebSocketProgram: String, CaseIterable, Sendable, CustomTestStringConvertib
         return TLSProgram.isReady("python3-\(rawValue)", try await trial.finished() == 0)
     }
 
-    /// Whether the implementation keeps what it agrees to. Tornado 6.2 does not see parameters without a value: it offers no
-    /// `client_no_context_takeover` that it is asked for, and goes on using the context of earlier messages where a server demands none.
+    /// Whether the implementation keeps to the compression parameters that it agrees to.
+    ///
+    /// Tornado 6.2 overlooks parameters without a value. If a client asks for `client_no_context_takeover`, Tornado
+    /// does not offer it. If a server demands this parameter, Tornado continues to use the context of earlier messages.
     func understands(_ compression: NWProtocolWebSocket.Compression?) -> Bool {
         self != .tornado || compression?.usesContextTakeover != false
     }
 
-    /// Starts a server. It echoes every message, except for these commands:
+    /// Starts a WebSocket server. It echoes every message, except for these commands:
     ///
     /// - `ping`: the server pings, and sends `ponged` after the answer.
     /// - `fragments`: the server sends a message in three frames.
     /// - `headers`: the server sends the path and the field `X-Test` of the request.
     /// - `close CODE REASON`: the server closes.
     ///
-    /// In the end it prints the client's close code.
+    /// When the connection ends, the server prints the client's close code.
     func startServer(on port: UInt16, certificate: TLSFiles? = nil, in scratch: Scratch) async throws -> Child {
         let security = certificate.map { [$0.certificate("ec"), $0.key("ec")] } ?? []
         let server = try PythonPeer.start(serverScript, ["\(port)"] + security, in: scratch)
@@ -36,8 +38,8 @@ enum WebSocketProgram: String, CaseIterable, Sendable, CustomTestStringConvertib
         return server
     }
 
-    /// Starts a client. It prints the negotiated parameters, whether messages of all kinds and sizes are echoed (by a server like the one
-    /// above), and the server's close code.
+    /// Starts a client of an echo server. The client prints the negotiated parameters, whether messages of all kinds
+    /// and sizes are echoed, and the server's close code.
     func startClient(_ url: String, authority: String? = nil, in scratch: Scratch) throws -> Child {
         try PythonPeer.start(clientScript, [url] + (authority.map { [$0] } ?? []), in: scratch)
     }

@@ -4,7 +4,7 @@ import NIOCore
 import NIOFoundationCompat
 
 extension Style {
-    /// AsyncHTTPClient with `JSONDecoder`.
+    /// A client that uses AsyncHTTPClient with `JSONDecoder`.
     static func asyncHTTPClient<Document: Decodable & Sendable>(_ address: String, as type: Document.Type) -> Style {
         let client = HTTPClient(eventLoopGroupProvider: .singleton)
         let decoder = JSONDecoder()

@@ -11,12 +11,12 @@ struct Structures: Codable, Sendable {
     var items: [Item]
 }
 
-/// The same document as dictionaries, which take `JSONDecoder` twice the time.
+/// The same document decoded as dictionaries. `JSONDecoder` needs twice the time for this form.
 struct Dictionaries: Codable, Sendable {
     var items: [[String: String]]
 }
 
-/// A way to get the document.
+/// One way of fetching the document. The program compares several.
 struct Style: Sendable {
     let name: String
     let get: @Sendable () async throws -> Void
@@ -30,7 +30,7 @@ extension Style {
         return configuration
     }
 
-    /// `data(for:)` of `URLSession` without a decoder.
+    /// The style `data(for:)`: loads the content with `URLSession` and does not decode it.
     static func bare(_ url: URL) -> Style {
         let session = URLSession(configuration: configuration)
         return Style(name: "data(for:)") {

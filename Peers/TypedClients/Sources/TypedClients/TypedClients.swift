@@ -29,7 +29,8 @@ enum TypedClients {
         ]
         let styles = [bare] + groups.flatMap(\.self)
         var costs = Array(repeating: [Cost](), count: styles.count)
-        // The first round opens the connections. The styles run in turn, so that a disturbance of the machine affects all of them.
+        // The first round does not count, because it opens the connections. In each round, all styles run one after the
+        // other. So a disturbance of the machine affects all styles in the same way.
         for round in 0...41 {
             for (index, style) in styles.enumerated() {
                 let cost = try await measure(count, style)
@@ -37,7 +38,7 @@ enum TypedClients {
             }
         }
         for (index, style) in styles.enumerated() {
-            // Each group begins with the style that has a decoder.
+            // In each group, the first style uses a decoder. The other styles of the group are compared with it.
             let decoded = index == 0 ? 0 : index - (index - 1) % 3
             print(
                 String(
@@ -65,7 +66,7 @@ enum TypedClients {
         return Cost(wall: wall / Double(count), processor: (processorTime() - used) / Double(count))
     }
 
-    /// The processor time of this process, in microseconds.
+    /// Returns the processor time that this process has used, in microseconds.
     private static func processorTime() -> Double {
         var time = timespec()
         clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time)

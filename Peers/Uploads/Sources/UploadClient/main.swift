@@ -1,11 +1,11 @@
 import CausewayURLLoading
 import Foundation
 
-/// Supplies the stream of the file from any offset, and ends the program with the task.
+/// Supplies a stream of the file from any offset, and ends the program when the task ends.
 final class Receiver: NSObject, URLSessionDataDelegate, @unchecked Sendable {
     private let file: URL
     private let state: URL
-    /// Used on the delegate queue only.
+    /// Only code on the delegate queue uses this property.
     private var content = Data()
 
     init(file: URL, state: URL) {
@@ -54,8 +54,10 @@ func makeTask(_ session: URLSession, _ url: URL, _ file: URL, _ state: URL) thro
     }
 }
 
-// UploadClient URL FILE VERSION KIND STATE: uploads a file as it is, as data or as a stream. If the upload fails, or SIGTERM ends the program,
-// the resume data goes to the file STATE, from which the next run continues. The exit status is then 75.
+// UploadClient URL FILE VERSION KIND STATE: uploads a file in one of three ways: as a file, as data, or as a stream.
+//
+// If the upload fails, or if SIGTERM ends the program, the program writes the resume data to the file STATE and exits
+// with status 75. The next run continues from this file.
 let arguments = CommandLine.arguments
 guard arguments.count == 6, let url = URL(string: arguments[1]) else {
     print("usage: UploadClient URL FILE VERSION file|data|stream STATE")

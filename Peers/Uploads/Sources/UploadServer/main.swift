@@ -7,7 +7,7 @@ import NIOHTTPTypesHTTP1
 import NIOPosix
 import NIOResumableUpload
 
-/// Writes each upload to a file, and answers with the number of its bytes.
+/// Writes each upload to a file, and responds with the file's byte count.
 final class FileWriter: ChannelInboundHandler {
     typealias InboundIn = HTTPRequestPart
     typealias OutboundOut = HTTPResponsePart
@@ -39,7 +39,8 @@ final class FileWriter: ChannelInboundHandler {
     }
 }
 
-// UploadServer PORT PUBLIC-PORT FILE: serves uploads that clients reach at the public port.
+// Usage: UploadServer PORT PUBLIC-PORT FILE. Serves resumable uploads. Clients reach the server through the public
+// port.
 let arguments = CommandLine.arguments
 guard arguments.count == 4, let port = Int(arguments[1]), let publicPort = Int(arguments[2]) else {
     print("usage: UploadServer PORT PUBLIC-PORT FILE")

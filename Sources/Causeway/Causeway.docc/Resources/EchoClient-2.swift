@@ -7,7 +7,7 @@ connection.stateUpdateHandler = { state in
     case .ready:
         print("connected to \(connection.endpoint)")
     case .waiting(let error):
-        // `restart()` would try again. This program gives up.
+        // `restart()` would try again. This program gives up instead.
         print("cannot connect now: \(error)")
         connection.cancel()
     case .failed(let error):

@@ -7,7 +7,7 @@ connection.stateUpdateHandler = { state in
     case .ready:
         print("connected to \(connection.endpoint)")
     case .waiting(let error):
-        // `restart()` would try again. This program gives up.
+        // This program gives up. It could call `restart()` to try again.
         print("cannot connect now: \(error)")
         connection.cancel()
     case .failed(let error):

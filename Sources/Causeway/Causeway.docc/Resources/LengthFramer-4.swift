@@ -19,7 +19,7 @@ final class LengthFramer: NWProtocolFramerImplementation {
                 length = Int(UInt32(bigEndian: buffer.loadUnaligned(as: UInt32.self)))
                 return 4
             }
-            // If the header is incomplete, wait until 4 bytes have arrived.
+            // The 4 bytes of the header have not all arrived. Call this method again when there are 4 bytes.
             guard let length else { return 4 }
             let message = NWProtocolFramer.Message(instance: framer)
             // If a part of the message has not arrived yet, the connection delivers that part when it arrives. The

@@ -27,8 +27,8 @@ final class LengthFramer: NWProtocolFramerImplementation {
                 return 0
             }
             let message = NWProtocolFramer.Message(instance: framer)
-            // If a part of the message has not arrived yet, the connection delivers that part when it arrives. The
-            // framer is not called for these bytes.
+            // A part of the message may not have arrived yet. The connection delivers that part to the program as soon
+            // as it arrives, without another call of the framer.
             guard framer.deliverInputNoCopy(length: length, message: message, isComplete: true) else { return 0 }
         }
     }

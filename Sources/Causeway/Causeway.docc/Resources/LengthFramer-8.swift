@@ -27,8 +27,8 @@ final class LengthFramer: NWProtocolFramerImplementation {
                 return 0
             }
             let message = NWProtocolFramer.Message(instance: framer)
-            // If a part of the message has not arrived yet, the connection delivers that part when it arrives. The
-            // framer is not called for these bytes.
+            // If part of the message has not arrived yet, the connection delivers that part later. It does not call the
+            // framer for those bytes.
             guard framer.deliverInputNoCopy(length: length, message: message, isComplete: true) else { return 0 }
         }
     }

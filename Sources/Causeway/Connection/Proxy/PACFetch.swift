@@ -23,17 +23,17 @@ final class PACFetch: PACFetching {
     private static let pieceLength = 64 << 10
     /// Time limit for the whole fetch, including redirects.
     private static let limit = Duration.seconds(10)
-    /// The privacy context for fetching scripts. It has no proxies. The default privacy context is not suitable: to
-    /// select a proxy for the fetch, it may need the script that is being fetched.
+    /// The privacy context for fetching proxy scripts. It has no proxies. The default privacy context is not suitable:
+    /// its proxy for the fetch may depend on the script that is being fetched.
     private static let context = NWParameters.PrivacyContext(description: "proxy scripts")
 
     private let limits: PathLimits
     private let state: LockedValue<State>
     private let queue = DispatchQueue(label: "causeway.proxy-script", target: .global())
 
-    /// Creates a fetch.
+    /// Creates a fetch of a proxy script.
     ///
-    /// - Parameter limits: The interfaces permitted for the fetch.
+    /// - Parameter limits: The interfaces that the fetch may use.
     init(_ location: PACLocation, _ limits: PathLimits, _ completion: @escaping @Sendable (Outcome) -> Void) {
         self.limits = limits
         state = LockedValue(State(location: location, completion: completion))
@@ -54,7 +54,7 @@ final class PACFetch: PACFetching {
     /// Cancels the fetch. May be called from any thread. The completion is not called afterwards.
     func cancel() { take()?.connection.forceCancel() }
 
-    /// Removes and returns the completion and the connection. Returns `nil` after the first call.
+    /// Removes and returns the completion handler and the connection. Later calls return `nil`.
     private func take() -> (completion: (@Sendable (Outcome) -> Void), connection: Ending)? {
         state.withLock { state in
             guard let completion = state.completion.take() else { return nil }
@@ -154,7 +154,7 @@ final class PACFetch: PACFetching {
     }
 }
 
-/// The connection to cancel when a fetch ends, if any.
+/// Holds the connection to cancel when a fetch ends, if there is one.
 private struct Ending {
     var connection: NWConnection?
 

@@ -10,7 +10,7 @@ extension ProxyConfiguration {
             case direct
             /// A proxy as a URL.
             case proxy(String)
-            /// An unusable entry in the script's result.
+            /// An entry in the script's result that cannot be used.
             case unusable(String)
         }
 
@@ -21,7 +21,7 @@ extension ProxyConfiguration {
         /// empty.
         package var result: String?
         package var entries: [Entry] = []
-        /// The reason why there is no result.
+        /// The reason why the script's result is missing. `nil` if there is no error.
         package var failure: String?
         /// The texts that the script passed to `alert`, and the names that the script looked up, with their addresses.
         package var alerts: [String] = []
@@ -38,7 +38,7 @@ extension ProxyConfiguration {
         let parameters = NWParameters.tcp
         guard let settings = try? parameters.makeSocketSettings(usesProxies: true) else { return nil }
         let report = await withCheckedContinuation { continuation in
-            // The continuation is always resumed: the fetch and the evaluation have time limits.
+            // Both the fetch and the evaluation have time limits. So the continuation is resumed in any case.
             PACRun(script, subject, parameters, settings, from: .shared, on: Engine.nextLoop()) { report in
                 continuation.resume(returning: report)
             }.start()

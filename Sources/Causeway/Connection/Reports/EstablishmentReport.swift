@@ -9,9 +9,9 @@ extension NWConnection {
         public let duration: TimeInterval
         /// Seconds between ``NWConnection/start(queue:)`` and the successful attempt; 0 if the first attempt was successful.
         public let attemptStartedAfterInterval: TimeInterval
-        /// The number of attempts before the successful one.
+        /// The number of attempts that failed before one succeeded.
         public let previousAttemptCount: Int
-        /// Whether a proxy was used.
+        /// Whether the connection uses a proxy.
         public let usedProxy: Bool
         /// Whether a proxy was configured, even if it was not used.
         public let proxyConfigured: Bool
@@ -37,7 +37,7 @@ extension NWConnection {
             self.handshakes = handshakes
         }
 
-        /// The times, the resolutions and the handshakes in one line.
+        /// A one-line text with the times, the resolution steps and the handshakes.
         public var debugDescription: String {
             let steps = resolutions.map { "resolved \($0.endpointCount) endpoints (\($0.source)) in \($0.duration) s" }
             let shakes = handshakes.map {
@@ -59,7 +59,7 @@ extension NWConnection.EstablishmentReport {
         public enum Source: Sendable, Equatable, Hashable {
             /// A query on the network.
             case query
-            /// A cached answer within its TTL.
+            /// A cached answer whose TTL has not expired.
             case cache
             /// A cached answer after its TTL.
             case expiredCache
@@ -69,7 +69,7 @@ extension NWConnection.EstablishmentReport {
         ///
         /// Counterpart: macOS 11, iOS 14.
         public enum DNSProtocol: Sendable, Equatable, Hashable {
-            /// No DNS query was made, for example because the answer was cached.
+            /// The protocol is unknown because no DNS query was made. For example, the answer was cached.
             case unknown
             /// Unencrypted UDP.
             case udp
@@ -85,13 +85,13 @@ extension NWConnection.EstablishmentReport {
         public let source: NWConnection.EstablishmentReport.Resolution.Source
         /// The duration of the step, in seconds.
         public let duration: TimeInterval
-        /// The number of endpoints found.
+        /// The number of endpoints that the step found.
         public let endpointCount: Int
         /// The endpoint of the successful attempt.
         public let successfulEndpoint: NWEndpoint
-        /// The endpoint tried first.
+        /// The endpoint that was tried before all others.
         public let preferredEndpoint: NWEndpoint
-        /// The transport of the DNS query.
+        /// The transport protocol that carried the DNS query.
         ///
         /// Counterpart: macOS 11, iOS 14.
         public var dnsProtocol: NWConnection.EstablishmentReport.Resolution.DNSProtocol { carrier }
@@ -119,7 +119,7 @@ extension NWConnection.EstablishmentReport {
         public let definition: NWProtocolDefinition
         /// The duration of the handshake, in seconds.
         public let handshakeDuration: TimeInterval
-        /// The round-trip time in seconds. Over TCP it is the kernel's measurement. Over other transports it equals
+        /// The round-trip time in seconds. For TCP, the kernel has measured it. For other protocols, it equals
         /// ``handshakeDuration``.
         public let handshakeRTT: TimeInterval
 

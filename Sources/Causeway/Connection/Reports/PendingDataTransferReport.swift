@@ -17,7 +17,7 @@ extension NWConnection {
             self.collector = LockedValue(collector)
         }
 
-        /// Ends the period and delivers the report. Later calls have no effect.
+        /// Ends the measured period, and delivers the report about it. Later calls have no effect.
         ///
         /// - Parameters:
         ///   - queue: The queue for `completion`.

@@ -1,7 +1,7 @@
 internal import CausewaySystem
 internal import CausewayTypes
 
-/// State that only some channels need: the program's handlers, and the tasks waiting until the channel is ready.
+/// State that not all channels need: the program's handlers, and the tasks that wait until the channel is ready.
 final class ChannelWatch: Sendable {
     private typealias Waiter = UnsafeContinuation<NWError?, Never>
 
@@ -15,7 +15,7 @@ final class ChannelWatch: Sendable {
     private let state = LockedValue(State())
 
     /// Sets a closure that is called at each state change, in order. The closure must not call the program's handlers
-    /// itself. It must add the calls to ``calls``, which performs them one after the other.
+    /// directly. It adds these calls to ``calls``, which makes them one after the other.
     func setReport(_ report: @escaping @Sendable (NWConnection.State) -> Void) {
         let old = state.withLock { state in
             defer { state.report = report }

@@ -17,7 +17,8 @@ final class HandlerCalls: Sendable {
 
     private let state = LockedValue(State())
 
-    /// Makes handlers run on the current thread's event loop, if it has one. A server on that loop then needs no other thread.
+    /// Makes handlers run on the current thread's event loop, if this thread has one. A server on that loop then needs
+    /// no other thread.
     func stayHere() {
         let executor = Engine.current?.executor
         state.withLock { state in state.executor = executor }

@@ -15,7 +15,7 @@ extension NetworkChannel where ApplicationProtocol: MessageProtocol {
 
     private func nextMessage() async throws -> ApplicationProtocol.Message<ApplicationProtocol.ContentType>? {
         guard let received = try await receiveContent() else { return nil }
-        // If the program defined the type of the topmost stack element, this library cannot create messages for it.
+        // If the program itself defines the topmost stack element, this library cannot create that element's messages.
         guard let element = ApplicationProtocol.self as? any MessageElement.Type else { throw NWError.posix(.ENOTSUP) }
         return try decode(received, as: element)
     }

@@ -44,7 +44,7 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
         sendUnheard(content.bytes, other: builder(), isFinal: endOfStream)
     }
 
-    /// Sends an idempotent integer in network byte order: it may arrive more than once.
+    /// Sends an integer in network byte order as idempotent content. The integer may therefore arrive more than once.
     public func sendIdempotent<Value>(
         _ value: Value, endOfStream: Bool = false,
         @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
@@ -77,7 +77,8 @@ extension NetworkChannel where ApplicationProtocol: StreamProtocol {
     {
         guard exactly > 0 else { return (Data(), try metadata(endOfStream: false)) }
         let (content, isFinal) = try await receiveBytes(exactly, exactly)
-        // Truncated content must not be returned as complete.
+        // If the stream has ended early, throw an error. Content that is too short must not be returned as if it were
+        // complete.
         guard let content, content.count == exactly else { throw Self.noMoreContent }
         return (content, try metadata(endOfStream: isFinal))
     }

@@ -4,7 +4,7 @@ internal import CausewaySystem
 internal import CausewayTypes
 public import FoundationEssentials
 
-/// Internal operations behind the public send and receive methods.
+/// The internal implementation of the public send and receive methods.
 extension NetworkChannel {
     // MARK: Receiving
 
@@ -17,8 +17,8 @@ extension NetworkChannel {
         begin()
         guard let plainFlow else { return try await receiveStackBytes(minimum, maximum) }
         guard plainFlow.isHome else { return try await receiveCancellably(plainFlow, minimum, maximum) }
-        // Suspend here and not in a nested async function. A nested function would allocate another async stack frame
-        // for each message.
+        // Suspend in this function, and not in a nested async function. A nested function would allocate another async
+        // stack frame for each message.
         let result = await withUnsafeContinuation { waiter in plainFlow.request(Flow.homeID, minimum, maximum, waiter) }
         switch result {
         case .success(let piece): return (piece.data, piece.isFinal)
@@ -26,8 +26,8 @@ extension NetworkChannel {
         }
     }
 
-    /// This function is not inlined, like `receiveStackBytes`. Otherwise its variables would enlarge the async frame of
-    /// `receiveBytes`, in which tasks wait for the transport.
+    /// This function is not inlined. Otherwise its variables would enlarge the async frame of `receiveBytes`, and a
+    /// task keeps this frame while it waits for the transport. `receiveStackBytes` is not inlined for the same reason.
     @inline(never)
     nonisolated(nonsending)
         private func receiveCancellably(
@@ -100,8 +100,8 @@ extension NetworkChannel {
         guard let plainFlow, metadata.isEmpty else {
             return try await sendMessage(content, other: metadata, isFinal: isFinal)
         }
-        // If the transport accepts the content at once, this function does not suspend. It also calls no other async
-        // function, which would allocate a frame.
+        // If the transport accepts the content at once, this function does not suspend. It then calls no other async
+        // function either, because such a call allocates memory.
         let attempt = plainFlow.writeNow(content, isFinal)
         guard case .done(let failure) = attempt else { return try await finish(plainFlow, content, isFinal, attempt) }
         if let failure { throw failure.networkError }

@@ -32,15 +32,17 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
         try await sendMessage(content.bytes, .binary, other: builder())
     }
 
-    /// Sends an idempotent binary message: it may arrive more than once.
+    /// Sends a binary message as idempotent content. The message may therefore arrive more than once.
     public func sendIdempotent<Content>(
         _ content: Content, @ProtocolMetadataBuilder metadata builder: () -> [NWProtocolMetadata] = { [] }
     ) where Content: DataProtocol {
         sendUnheard(content.bytes, .binary, other: builder())
     }
 
-    /// Sends one text message in parts, `content` first. `handler` receives a function for sending a part; the
-    /// function's second argument is `true` for the message's final part.
+    /// Sends one text message in parts. The first part is `content`.
+    ///
+    /// `handler` receives a function that sends a part. The function's second argument is `true` for the message's
+    /// final part.
     ///
     /// If `handler` returns without sending a final part, this method completes the message. If `handler` throws, the
     /// channel ends, because no other message can follow an incomplete message.
@@ -144,7 +146,7 @@ extension NetworkChannel where ApplicationProtocol == WebSocket {
     }
 }
 
-/// The state of a message sent in parts.
+/// The state of a message that the program sends in several parts.
 private final class MessageParts {
     private let channel: NetworkChannel<WebSocket>
     private let kind: [any StageMetadata]
@@ -163,7 +165,7 @@ private final class MessageParts {
         try await channel.sendMessage(part, kind, other: other, endsMessage: isLast)
     }
 
-    /// Runs `body`, which sends the parts, and then completes the message if `body` has not sent the final part. If
+    /// Runs `body`, which sends the message's parts. If `body` has not sent the final part, completes the message. If
     /// `body` throws, the channel ends.
     nonisolated(nonsending) func whole(_ body: () async throws -> Void) async throws {
         do {

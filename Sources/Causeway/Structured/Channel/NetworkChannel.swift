@@ -34,15 +34,16 @@ where ApplicationProtocol: NetworkProtocolOptions {
         case ready
         /// The channel ended with an error.
         case failed(NWError)
-        /// The channel has ended.
+        /// The channel was cancelled, or ended without an error.
         case cancelled
     }
 
     package let connection: NWConnection
-    /// The transport's flow, if there are no protocols above it; otherwise `nil`. The next property,
-    /// `isContentAwaited`, tells whether each send call must notify the connection's driver. This object has copies of
-    /// both values for speed: with a thousand connections the working set exceeds the CPU cache, and reading another
-    /// object costs about a hundred instructions.
+    /// The flow of the transport. `nil` if there are protocols above the transport.
+    ///
+    /// The next property, `isContentAwaited`, is `true` if each send call must notify the connection's driver. Both
+    /// properties are copies of values from other objects, for speed. With a thousand connections, these objects do not
+    /// fit into the CPU cache, and reading another object costs about a hundred instructions.
     let plainFlow: Flow?
     let isContentAwaited: Bool
     private let number = channelCount.wrappingAdd(1, ordering: .relaxed).newValue
@@ -75,7 +76,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
     /// delay other connections. Apple's framework has no counterpart.
     public var taskExecutor: any TaskExecutor { connection.taskExecutor }
 
-    /// The maximum datagram size, in bytes; 0 before the channel is ready, and on a stream.
+    /// The maximum datagram size, in bytes. The value is 0 before the channel is ready, and 0 if the channel carries a
+    /// stream.
     public var maximumDatagramSize: Int { connection.maximumDatagramSize }
 
     /// Returns the metadata for one protocol in the stack; `nil` before the channel is ready.
@@ -152,8 +154,10 @@ where ApplicationProtocol: NetworkProtocolOptions {
     @usableFromInline
     var stackSource: any AnyObject & Sendable { stackListing }
 
-    /// Returns the list of the stack's protocols. The first call creates the list. At that time content has already
-    /// been received, so all handshakes are complete and no protocol will be added to the stack.
+    /// Returns the list of the stack's protocols. The first call creates the list.
+    ///
+    /// At that time, content has already been received. So all handshakes are complete, and no further protocol will be
+    /// added.
     private func stackRecord() -> any StackListing {
         guard let channel = connection.driver.channel else { return connection.driver.flow }
         if let record = storedRecord.withLock({ $0 }) { return record }
@@ -183,7 +187,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
     {
         await connection.close()
         guard let watch = storedWatch.withLock({ $0 }) else { return }
-        // A connection that was never started reports no state change. Report the end to the handlers here.
+        // If the connection was never started, it reports no state change. So report the end to the handlers here.
         if !hasBegun { watch.changed(to: .cancelled) }
         await watch.calls.settle()
     }

@@ -19,7 +19,7 @@ public import CausewayTypes
 // SAFETY: the added properties are immutable and `Sendable`.
 public final class NetworkConnection<ApplicationProtocol>: NetworkChannel<ApplicationProtocol>, @unchecked Sendable
 where ApplicationProtocol: NetworkProtocolOptions {
-    /// Whether the initializer got an endpoint that this library can read.
+    /// Whether the program passed an endpoint that this library can read.
     private let hasEndpoint: Bool
     /// The properties of a QUIC tunnel, such as `keepalive`; `nil` if this connection is not a QUIC tunnel.
     private let storedTunnel: NWProtocolQUIC.Metadata?
@@ -27,8 +27,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
     package init(endpoint: NWEndpoint?, parameters: NWParameters) {
         hasEndpoint = endpoint != nil
         storedTunnel = Self.makeTunnel()
-        // If this library cannot read the endpoint, use a Unix socket with an empty path instead: connecting to it
-        // fails with `EINVAL`.
+        // If this library cannot read the endpoint, replace it by a Unix socket with an empty path. A connection to
+        // this path always fails with `EINVAL`.
         super.init(NWConnection(to: endpoint ?? .unix(path: ""), using: parameters))
     }
 
@@ -40,7 +40,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
     }
 
     deinit {
-        // Cancel the `NWConnection` here: after its start, it stays alive until it is cancelled or fails.
+        // Cancel the connection. A started `NWConnection` would otherwise stay alive until it fails.
         if hasBegun { connection.cancel() }
     }
 
@@ -55,7 +55,7 @@ where ApplicationProtocol: NetworkProtocolOptions {
         return storedTunnel
     }
 
-    /// The connection's current path. Until the connection is ready, this is the path that it would use now. `nil`
+    /// The connection's current path. Before the connection is ready, this is the path that it would use now. `nil`
     /// before the start and after the end.
     public var currentPath: NWPath? { connection.currentPath }
 
@@ -85,8 +85,8 @@ where ApplicationProtocol: NetworkProtocolOptions {
             ) -> Void
     ) -> Self {
         let watch = watch()
-        // This closure must not keep the connection alive, so it has only a weak reference to the connection. After the
-        // connection is released, the closure no longer calls the program's handler.
+        // This closure has only a weak reference to the connection, so that it does not keep the connection alive.
+        // After the connection is released, the closure no longer calls the program's handler.
         watch.setReport { [weak self, calls = watch.calls] state in
             guard let self else { return }
             calls.add { await handler(self, State(state)) }

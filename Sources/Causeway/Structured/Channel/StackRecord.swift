@@ -5,7 +5,8 @@ internal import CausewayTypes
 
 /// Lists metadata for the protocols through which content was received.
 package protocol StackListing: AnyObject, Sendable {
-    /// Returns one object per protocol, transport first, without protocols already described by the content's own metadata.
+    /// Returns one metadata object per protocol, with the transport first. Leaves out the protocols that the content's
+    /// own metadata already describes.
     ///
     /// - Parameters:
     ///   - header: The header of the received datagram.
@@ -13,7 +14,7 @@ package protocol StackListing: AnyObject, Sendable {
     func metadata(_ header: DatagramHeader?, _ messages: [any StageMetadata]) -> [NWProtocolMetadata]
 }
 
-/// Lists the metadata for a transport without protocols above it.
+/// Lists the metadata for a connection whose transport has no protocols above it.
 extension Flow: StackListing {
     package func metadata(_ header: DatagramHeader?, _ messages: [any StageMetadata]) -> [NWProtocolMetadata] {
         guard isDatagram else { return [NWProtocolTCP.Metadata(source: self)] }
@@ -21,15 +22,15 @@ extension Flow: StackListing {
     }
 }
 
-/// Lists a connection's protocols, so that the program can still read their metadata after the connection has ended and
-/// released its protocol stack.
+/// Keeps a list of a connection's protocols after the connection has ended and released its protocol stack. The program
+/// can therefore still read the metadata of these protocols.
 final class StackRecord: StackListing {
     private let flow: Flow
-    /// The metadata sources, lowest protocol first.
+    /// The objects that supply metadata, lowest protocol first.
     private let sources: [any MetadataSource]
 
-    /// - Parameter top: The topmost protocol. WebSocket and framers are not listed, because a message's own metadata
-    ///   describes them.
+    /// - Parameter top: The topmost protocol. If it is WebSocket or a framer, it is left out, because each message
+    ///   already has its metadata.
     init(of channel: StackChannel, over flow: Flow, top: NWProtocolOptions?) {
         self.flow = flow
         var sources = channel.delegates.compactMap { $0 as? any MetadataSource }
@@ -47,7 +48,8 @@ final class StackRecord: StackListing {
 
     package func metadata(_ header: DatagramHeader?, _ messages: [any StageMetadata]) -> [NWProtocolMetadata] {
         let known = sources.compactMap { $0.metadata(among: messages) }
-        // If a protocol occurs several times, the topmost one is listed, as in `NWConnection.metadata(definition:)`.
+        // A stack can contain the same protocol several times. List only the topmost one, as
+        // `NWConnection.metadata(definition:)` does.
         let listed = known.enumerated().filter { place, one in
             !known[(place + 1)...].contains { $0.definition == one.definition }
         }
@@ -64,11 +66,11 @@ package struct LowerProtocols: Sendable {
 
     init() { (listing, header, messages) = (nil, nil, []) }
 
-    /// - Parameter own: The type of the topmost protocol's metadata. The list does not contain this metadata.
+    /// - Parameter own: The metadata type of the topmost protocol. The list leaves out this metadata.
     init<Own: StageMetadata>(_ listing: any StackListing, _ received: ReceivedContent, without own: Own.Type) {
         self.listing = listing
         header = listing is Flow ? received.packet.map { DatagramHeader($0) } ?? DatagramHeader() : nil
-        // The topmost protocol's metadata is the first element.
+        // The first element is the metadata of the topmost protocol.
         messages = received.metadata.first is Own ? Array(received.metadata.dropFirst()) : received.metadata
     }
 

@@ -75,8 +75,8 @@ extension NetworkConnection {
     {
         let flow = connection.driver.flow
         do {
-            // One cancellation handler serves all receive and send calls in this task. A handler for each call would be
-            // slower. A listener's tasks do the same.
+            // All receive and send calls of this task share one cancellation handler. A separate handler for each call
+            // would be slower. The tasks of a listener share one handler in the same way.
             try await withTaskCancellationHandler {
                 flow.makeHome()
                 defer { flow.leaveHome() }

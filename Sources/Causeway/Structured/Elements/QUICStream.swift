@@ -5,7 +5,7 @@ public import FoundationEssentials
 ///
 /// Counterpart: macOS 26, iOS 26.
 public struct QUICStream: StreamProtocol, Sendable {
-    /// There is no stack element below this element.
+    /// `Void`, because no stack element can be below this element.
     public typealias BelowProtocol = Void
     /// Per-connection state for the element.
     public typealias ProtocolStorage = DefaultProtocolStorage
@@ -16,7 +16,7 @@ public struct QUICStream: StreamProtocol, Sendable {
     public struct Metadata: NetworkMetadataProtocol, Sendable {
         /// Whether this is the final content from the peer.
         public let endOfStream: Bool
-        /// Metadata from the elements below.
+        /// Metadata from the protocols below this one in the stack.
         public let other: [NWProtocolMetadata]
 
         @inlinable
@@ -42,7 +42,7 @@ public struct QUICStream: StreamProtocol, Sendable {
     public enum Initiator: Equatable, Hashable, Sendable {
         /// The client opened the stream.
         case client
-        /// The server opened the stream.
+        /// The server opened the QUIC stream.
         case server
     }
 

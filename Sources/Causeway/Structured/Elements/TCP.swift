@@ -13,8 +13,8 @@ public struct TCP: StreamProtocol, Sendable {
     public struct Metadata: NetworkMetadataProtocol, Sendable {
         /// Whether this is the final content from the peer.
         public let endOfStream: Bool
-        /// The source for ``other``. Metadata objects are created only when the program reads ``other``, because creating them for each
-        /// receive would be slow.
+        /// The object that creates the metadata in ``other``. It creates the metadata only when the program reads
+        /// ``other``, because creation at each receive would be slow.
         @usableFromInline let source: any AnyObject & Sendable
 
         @inlinable

@@ -6,7 +6,7 @@ internal import Dispatch
 public struct TLS: StreamProtocol, Sendable {
     /// The type of the stack element below this element.
     public typealias BelowProtocol = TCP
-    /// Per-connection state for the element.
+    /// The type that stores the element's state for one connection.
     public typealias ProtocolStorage = DefaultProtocolStorage
 
     /// Metadata for received content.
@@ -15,8 +15,8 @@ public struct TLS: StreamProtocol, Sendable {
     public struct Metadata: NetworkMetadataProtocol, Sendable {
         /// Whether this is the final content from the peer.
         public let endOfStream: Bool
-        /// The source for ``other``. Metadata objects are created only when the program reads ``other``, because creating them for each
-        /// receive would be slow.
+        /// The source of the objects in ``other``. They are created only when the program reads ``other``, because
+        /// creating them for each receive would be slow.
         @usableFromInline let source: any AnyObject & Sendable
 
         @inlinable
@@ -35,7 +35,8 @@ public struct TLS: StreamProtocol, Sendable {
     public enum PeerAuthentication: Equatable, Hashable, Sendable {
         /// The peer is not authenticated.
         case none
-        /// The peer may authenticate: a server requests a certificate, and accepts clients without a certificate.
+        /// The peer may authenticate, but need not. A server requests a certificate, and it also accepts clients that
+        /// have none.
         case optional
         /// The peer must authenticate.
         case required

@@ -17,7 +17,7 @@ public struct UDP: DatagramProtocol, Sendable {
     ///
     /// Counterpart: macOS 26, iOS 26.
     public struct Metadata: NetworkMetadataProtocol, Sendable {
-        /// The datagram's header fields, from which metadata objects are created when the program reads ``other``.
+        /// The datagram's header fields. When the program reads ``other``, metadata objects are created from them.
         package let header: DatagramHeader
 
         /// The datagram's metadata, one object per protocol: ``NWProtocolIP/Metadata``, then

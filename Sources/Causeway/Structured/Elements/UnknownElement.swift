@@ -1,7 +1,7 @@
 extension NetworkProtocolOptions {
-    /// Returns this element if its type belongs to this library, otherwise an ``UnknownElement``. Connections with an
-    /// ``UnknownElement`` fail with `.posix(.ENOTSUP)`: otherwise they would run without an element that the program
-    /// requested.
+    /// Returns this element if this library defines its type; otherwise returns an ``UnknownElement``. A connection
+    /// with an unknown element fails with `.posix(.ENOTSUP)`. If it did not fail, it would run without an element that
+    /// the program requested.
     package var stackElement: any StackElement { (self as? any StackElement) ?? UnknownElement() }
 }
 
@@ -14,7 +14,7 @@ package struct UnknownElement: StackElement {
 
     package var layer: StackLayers.Layer { .application(NWProtocolOptions(definition: Self.definition)) }
     package var below: (any StackElement)? { nil }
-    /// The default element below this element. The choice of TCP does not matter, because connections with this element
-    /// always fail.
+    /// The default element below this element. Its type does not matter, because connections with this element always
+    /// fail.
     package var impliedBelow: (any StackElement)? { TCP() }
 }

@@ -19,7 +19,8 @@ enum Checksum {
         return value
     }
 
-    /// Adds zero bytes to the checksum register. The time grows with the logarithm of their number.
+    /// Returns the checksum register as if `count` zero bytes followed the data. The running time grows only with the
+    /// logarithm of `count`.
     static func shift(_ register: UInt32, byZeroBytes count: Int) -> UInt32 {
         var (value, rest, index) = (register, UInt32(clamping: count), 0)
         while rest > 0 {
@@ -29,7 +30,7 @@ enum Checksum {
         return value
     }
 
-    /// Multiplies a polynomial by x. The highest bit is the coefficient of x^0.
+    /// Multiplies a polynomial by x, modulo the CRC polynomial. The most significant bit is the coefficient of x^0.
     private static func byX(_ value: UInt32) -> UInt32 { value & 1 == 1 ? (value >> 1) ^ polynomial : value >> 1 }
 
     private static func product(_ one: UInt32, _ other: UInt32) -> UInt32 {
@@ -42,14 +43,14 @@ enum Checksum {
     }
 }
 
-/// Calculates checksums of parts within a byte string. After one pass over the bytes, the time for a part does not
-/// grow with its size.
+/// Calculates the checksum of any part of a byte string. The initializer reads all bytes once. After that, the time for
+/// a part does not depend on its size.
 struct ChecksumIndex: Sendable {
     private static let spacing = 64
 
     private let bytes: ArraySlice<UInt8>
-    /// The values of the checksum register: the initial 0, then the value after each 64 bytes. The values at the start
-    /// and at the end of a part determine the part's checksum.
+    /// Values of the checksum register. The first value is 0, and one more value follows after every 64 bytes. The
+    /// checksum of a part follows from two values: the value at its start and the value at its end.
     private let registers: [UInt32]
 
     init(_ bytes: ArraySlice<UInt8>) {

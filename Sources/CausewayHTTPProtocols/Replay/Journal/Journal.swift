@@ -12,7 +12,7 @@
 package enum Journal {
     /// Maximum record size in bytes.
     package static let maximumRecordByteCount = 1 << 20
-    /// Bytes before the record in each frame.
+    /// The number of bytes that precede the record in each journal frame.
     package static let overhead = 12
     static let magic: [UInt8] = [0xCA, 0x57, 0x4A, 0x31]
 
@@ -31,13 +31,13 @@ package enum Journal {
     /// A parsed file.
     package struct Content: Equatable, Sendable {
         package var records: [JournalRecord] = []
-        /// The offset at which the file's final valid frame ends. Any bytes after this offset are a torn frame.
+        /// The offset at which the file's last valid frame ends. Any bytes after it are an incomplete or damaged frame.
         package var validByteCount = 0
-        /// The total number of damaged bytes that a valid frame follows. Damaged bytes at the end of the file do not
-        /// count.
+        /// The total number of damaged bytes that are followed by a valid frame. Damaged bytes at the end of the file
+        /// are not counted.
         package var damagedByteCount = 0
-        /// The number of records before the last damaged bytes that a valid frame follows. The damaged bytes may have
-        /// contained later changes to the operations in these records.
+        /// The number of records before the last damage. Damage counts only if a valid frame follows it. The damaged
+        /// bytes may have contained later changes to the operations in these records.
         package var doubtfulRecordCount = 0
         /// Whether the file has another version, or is not a journal.
         package var isForeign = false

@@ -1,26 +1,28 @@
-/// A change to an offline queue. The journal lists all changes.
+/// A change to an offline queue, as the journal stores it. The journal contains all changes.
 package enum JournalRecord: Equatable, Sendable {
-    /// The file's first record.
+    /// The first record of the journal file.
     case header(lastID: UInt64)
-    /// An operation was added at the end of its lane (operations that are sent one after another).
+    /// An operation was added to the end of its lane. A lane is a sequence of operations that are sent one after
+    /// another.
     case enqueued(StoredOperation)
-    /// The operation's request was replaced by the program, or by the program's callback for refused operations.
+    /// The program has replaced the operation's request, or its callback for refused operations has done so.
     case edited(StoredOperation)
-    /// An attempt begins. Written before the first byte is sent.
+    /// An attempt to send an operation begins. The journal gets this record before the first byte is sent.
     case began(UInt64)
-    /// An attempt has ended, and the operation waits again. `counts` tells whether the attempt may have reached the
-    /// server and therefore counts as one of the permitted attempts.
+    /// An attempt has ended, and the operation waits again. `counts` is `true` if the attempt may have reached the
+    /// server. Such an attempt counts toward the permitted number of attempts.
     case returned(UInt64, counts: Bool)
-    /// An operation has ended. `isKept` tells whether the report is kept until the program acknowledges it.
+    /// An operation has ended. If `isKept` is true, its report is stored until the program acknowledges it.
     case ended(StoredReport, isKept: Bool)
     /// The program has acknowledged the report about an operation's end.
     case acknowledged(UInt64)
-    /// An operation was moved within its lane (operations that are sent one after another). Its new place is before the
-    /// operation with the ID `before`, or at the lane's end if `before` is 0.
+    /// An operation was moved within its lane, which is a sequence of operations that are sent one after the other.
+    ///
+    /// Its new place is before the operation with the ID `before`. If `before` is 0, its new place is the lane's end.
     case moved(UInt64, before: UInt64)
     /// Sending stopped at an operation. The operations after it in the same lane must wait.
     case stopped(UInt64, OfflineStop)
-    /// Sending continues at the operation at which it had stopped.
+    /// Sending resumes. It continues with the operation at which it had stopped.
     case resumed(UInt64)
 
     /// The format version. Journals with other versions are not read.

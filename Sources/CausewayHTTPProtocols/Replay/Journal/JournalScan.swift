@@ -1,8 +1,8 @@
-/// Reads the frames of a journal, and finds the next frame after damage.
+/// Reads the frames of a journal file. After damaged bytes, finds the next valid frame.
 struct JournalScan {
     private let bytes: [UInt8]
-    /// Checksums for the bytes from the first damage on. Damaged bytes may look like many headers of long frames, and
-    /// it would take too long to read each of these frames.
+    /// Checksums for all bytes after the first damage. Damaged bytes can look like many frame headers, each with a long
+    /// frame. Without this index, reading all of these frames would take too long.
     private var index: ChecksumIndex?
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
@@ -21,7 +21,8 @@ struct JournalScan {
         return found == checksum ? body : nil
     }
 
-    /// Returns the record in the frame at a position, and the frame's end; `nil` if there is no valid frame.
+    /// Returns the record in the frame that starts at a position, and the end of the frame. Returns `nil` if there is
+    /// no valid frame.
     func frame(at position: Int) -> (record: JournalRecord, end: Int)? {
         guard let body = body(at: position), let record = JournalRecord(bytes[body]) else { return nil }
         return (record, body.upperBound)

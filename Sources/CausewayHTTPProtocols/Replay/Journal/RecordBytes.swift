@@ -20,7 +20,8 @@ struct RecordWriter {
     mutating func append(_ value: String) { append(Array(value.utf8)) }
 }
 
-/// Reads a record's fields. After the first missing field, every result is `nil`.
+/// Reads the fields of a journal record. If one field is missing, the reader returns `nil` for this field and for all
+/// later fields.
 struct RecordReader {
     private var rest: ArraySlice<UInt8>
 

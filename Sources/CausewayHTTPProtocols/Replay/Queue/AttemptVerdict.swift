@@ -1,12 +1,13 @@
-/// The next step for an operation after an attempt to send it.
+/// What to do with an operation after an attempt to send it.
 enum AttemptVerdict: Equatable, Sendable {
     case finish(OfflineOutcome)
     /// Stop sending at this operation. The operations after it in the same lane must wait.
     case stop(OfflineStop)
     /// Ask the program's callback for refused operations.
     case ask(status: Int)
-    /// Send the operation again after its back-off, and not before the minimum wait from `Retry-After`. `counts` tells
-    /// whether the attempt may have reached the server and therefore counts as one of the permitted attempts.
+    /// Send the operation again later. The wait is the operation's back-off, but at least the time from `Retry-After`.
+    /// `counts` is `true` if the attempt may have reached the server; the attempt then counts as one of the permitted
+    /// attempts.
     case retry(counts: Bool, atLeast: Duration?)
     /// Send the operation again as soon as the server can be reached.
     case returnToLane
@@ -50,7 +51,7 @@ extension OfflinePolicy {
         }
     }
 
-    /// Applies the policy ``unknownFate`` to an operation that may or may not have reached the server.
+    /// Applies the policy ``unknownFate`` to an operation, which may or may not have reached the server.
     func verdictOnUnknownFate(of operation: StoredOperation, atLeast minimum: Duration? = nil) -> AttemptVerdict {
         switch unknownFate {
         case .replayIfIdempotent where !isReplayable(operation), .report: .finish(.unknown)

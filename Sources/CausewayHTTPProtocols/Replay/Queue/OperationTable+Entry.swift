@@ -3,11 +3,12 @@ extension OperationTable {
     struct Entry: Sendable {
         private(set) var operation: StoredOperation
         private(set) var phase: ReplayQueue.Phase
-        /// Whether this process has tried to send the operation.
+        /// Whether this process has already made an attempt to send the operation.
         private(set) var wasTried = false
         /// The earliest uptime for the next attempt, after a failure.
         private(set) var notBefore: Duration?
-        /// The number of failed attempts that led to a back-off. It determines the length of the next back-off.
+        /// The number of failed attempts that caused a back-off, which is a wait before the next attempt. This number
+        /// determines the length of the next back-off.
         private var failures = 0
 
         init(_ operation: StoredOperation, _ phase: ReplayQueue.Phase) {
@@ -34,7 +35,7 @@ extension OperationTable {
             operation.progress.isBegun = true
         }
 
-        /// Counts an attempt that may have reached the server.
+        /// Increments the count of attempts that may have reached the server.
         mutating func counted() { operation.progress.count() }
 
         /// Records that the operation waits for the decision of the program's callback for refused operations.
@@ -43,19 +44,19 @@ extension OperationTable {
             operation.progress.isBegun = false
         }
 
-        /// Lets the operation wait to be sent again. The operation gets no back-off.
+        /// Makes the operation wait for its next attempt. The wait has no back-off.
         mutating func returned() {
             phase = .waiting
             operation.progress.isBegun = false
         }
 
-        /// Lets the operation wait for a back-off, after which it is sent again.
+        /// Makes the operation wait for a back-off time. Afterwards the operation is sent again.
         ///
         /// - Parameters:
         ///   - uptime: The current time.
         ///   - backoff: The rules for the wait.
         ///   - jitter: The random part of the wait, from 0 to 1.
-        ///   - minimum: The minimum wait from `Retry-After`; more than a day counts as a day.
+        ///   - minimum: The minimum wait, from `Retry-After`. A value above one day counts as one day.
         mutating func failed(
             at uptime: Duration, _ backoff: OfflinePolicy.Backoff, jitter: Double, atLeast minimum: Duration?
         ) {
@@ -108,7 +109,8 @@ extension OperationTable {
             }
         }
 
-        /// Ends the recovery. If sending had stopped at the operation before the restart, it stops there again.
+        /// Ends the recovery after a restart. If sending had stopped at this operation before the restart, it stops
+        /// there again.
         mutating func recovered() {
             if let stop = operation.progress.stop { phase = .stopped(stop) }
         }

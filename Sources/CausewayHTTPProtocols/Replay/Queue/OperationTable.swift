@@ -4,7 +4,8 @@
 /// The journal restores this state: see ``apply(_:)`` and ``snapshot``.
 struct OperationTable: Sendable {
     private var entries: [UInt64: Entry] = [:]
-    /// The operations of each lane, in the order in which they are sent. No list is empty.
+    /// The operations by lane (operations that are sent one after another). Each list is in sending order. No list is
+    /// empty.
     private var lanes: [String: [UInt64]] = [:]
     /// The operations that are being sent, or that wait for the program's callback for refused operations.
     private var active: Set<UInt64> = []
@@ -14,10 +15,10 @@ struct OperationTable: Sendable {
     private(set) var lastID: UInt64 = 0
     /// The total size in bytes of the contents that the queue stores for its operations.
     private(set) var storedByteCount: Int64 = 0
-    /// No operation expires before this date.
+    /// The earliest date at which an operation can expire. Operations do not expire before this date.
     private(set) var nextExpiry = Int64.max
 
-    /// - Parameter reportLimit: The maximum number of reports; a limit below 1 counts as 1.
+    /// - Parameter reportLimit: The maximum number of reports. A value below 1 is treated as 1.
     init(reportLimit: Int) { self.reportLimit = max(reportLimit, 1) }
 
     // MARK: Reading
@@ -27,7 +28,7 @@ struct OperationTable: Sendable {
 
     subscript(id: UInt64) -> Entry? { entries[id] }
 
-    /// The first operation of each lane (operations that are sent one after another).
+    /// The first operation of each lane. The operations in a lane are sent one after another.
     var heads: [UInt64] { lanes.values.compactMap(\.first) }
 
     /// All operations, sorted by the name of their lane. Within a lane, they are in the order in which they are sent.
@@ -63,11 +64,12 @@ struct OperationTable: Sendable {
         active.remove(id)
     }
 
-    /// Moves an operation within its lane (operations that are sent one after another), to the place before another
-    /// operation or to the end. Returns `false` if `id` and `other` are the same operation.
+    /// Moves an operation within its lane, which is a list of operations that are sent one after another. The new place
+    /// is before `other`, or at the end of the lane if `other` is `nil`. Returns `false` if `id` and `other` are the
+    /// same operation.
     ///
-    /// Neither operation may be in the process of being sent, or wait for the program's callback for refused
-    /// operations.
+    /// An operation that is being sent cannot be moved. The same is true for an operation that waits for the program's
+    /// callback for refused operations. `other` must not be such an operation either.
     mutating func move(_ id: UInt64, before other: UInt64?) throws(ReplayRefusal) -> Bool {
         let entry = try idle(id)
         guard id != other else { return false }
@@ -80,7 +82,9 @@ struct OperationTable: Sendable {
         return true
     }
 
-    /// Returns an operation that is not being sent and does not wait for the program's callback for refused operations.
+    /// Returns an operation if it is idle.
+    ///
+    /// An operation is idle if it is not being stored or sent, and if the program is not being asked about its refusal.
     func idle(_ id: UInt64) throws(ReplayRefusal) -> Entry {
         guard let entry = entries[id], entry.phase != .storing else { throw .unknown }
         guard entry.phase != .sending, entry.phase != .asking else { throw .busy }
@@ -94,7 +98,7 @@ struct OperationTable: Sendable {
         lanes[lane] = order
     }
 
-    /// Replaces an operation's request. Returns the operation and its old content.
+    /// Replaces an operation's request. Returns the operation and the previous request content.
     mutating func replace(
         _ id: UInt64, _ message: StoredMessage, key: String
     ) -> (operation: StoredOperation, old: StoredMessage.Body)? {
@@ -121,8 +125,8 @@ struct OperationTable: Sendable {
                 } else {
                     nextExpiry = min(nextExpiry, end)
                 }
-            // An operation that is being stored or sent, or that waits for a decision, is not interrupted. Check its
-            // age again when it expires, but not within the next second.
+            // Do not interrupt an operation while it is stored or sent, or while it waits for the program's decision.
+            // Check its age again when it expires, but not earlier than one second from now.
             case .storing, .sending, .asking: nextExpiry = min(nextExpiry, max(end, date + 1_000))
             }
         }
@@ -138,8 +142,10 @@ struct OperationTable: Sendable {
         entries[id]?.began()
     }
 
-    /// Records that an attempt has ended, or that the program's callback for refused operations has returned. This
-    /// method does not change the operation's state.
+    /// Records that an operation is no longer active: its attempt has ended, or the program has decided about its
+    /// refusal.
+    ///
+    /// The operation's state does not change.
     mutating func released(_ id: UInt64) { active.remove(id) }
 
     mutating func counted(_ id: UInt64) { entries[id]?.counted() }
@@ -152,8 +158,8 @@ struct OperationTable: Sendable {
         entries[id]?.failed(at: uptime, backoff, jitter: jitter, atLeast: minimum)
     }
 
-    /// The operation counts as active until the program's callback for refused operations returns. This also limits how
-    /// many of these callbacks run at the same time.
+    /// Records that the program's callback for a refused operation is running. The operation stays active until this
+    /// callback returns. So the limit for active operations also limits the number of callbacks.
     mutating func asked(_ id: UInt64) {
         active.insert(id)
         entries[id]?.asked()
@@ -166,7 +172,8 @@ struct OperationTable: Sendable {
 
     // MARK: Reports
 
-    /// Keeps a report about an ended operation. If there are more than `reportLimit` reports, removes the oldest.
+    /// Keeps the report about an ended operation. Removes the oldest report if there are more than `reportLimit`
+    /// reports.
     mutating func keep(_ report: StoredReport) {
         reports.append(report)
         if reports.count > reportLimit { reports.removeFirst(reports.count - reportLimit) }
@@ -200,19 +207,20 @@ struct OperationTable: Sendable {
         }
     }
 
-    /// Treats every operation restored so far as if an attempt had begun and not ended. Damaged bytes later in the
-    /// journal may have contained the record of such an attempt.
+    /// Assumes for every operation restored so far that an attempt has begun and not ended. The reason is damage later
+    /// in the journal: the damaged bytes may have contained the record of such an attempt.
     mutating func doubtAll() {
         for id in entries.keys { entries[id]?.apply(.began(id)) }
     }
 
-    /// The operations with an attempt that began, or may have begun, before the restart and has no recorded end, in
-    /// identifier order.
+    /// The operations whose attempt a restart interrupted, sorted by identifier.
+    ///
+    /// An attempt counts as interrupted if it began, or may have begun, before the restart, and no end was recorded.
     var interrupted: [UInt64] {
         entries.keys.filter { entries[$0]?.operation.progress.isBegun == true }.sorted()
     }
 
-    /// Ends the recovery. If sending had stopped at an operation before the restart, it stops there again.
+    /// Ends the recovery of the queue after a restart. An operation that had stopped before the restart stops again.
     mutating func recovered() {
         for id in entries.keys { entries[id]?.recovered() }
     }

@@ -1,15 +1,16 @@
 internal import CausewayTypes
 
-/// Decides which operations in an offline queue are sent and when, and what happens after each attempt.
+/// Decides which operations of an offline queue are sent, when they are sent, and what happens after each attempt.
 ///
-/// The queue performs no I/O and reads no clock. Its owner reports events with their times, performs the effects in
-/// order, and then calls ``advance(to:)``. The owner calls this method also at ``deadline``. Each operation belongs to
-/// one lane. A lane's operations are sent in order, each after the previous operation has ended. Lanes are independent
-/// of each other.
+/// The queue performs no I/O and reads no clock. Its owner reports events with their times, and performs the returned
+/// effects in order. After that, and also at ``deadline``, the owner calls ``advance(to:)``.
+///
+/// Each operation belongs to one lane. The operations of a lane are sent in order: each one waits until the previous
+/// one has ended. Different lanes do not wait for each other.
 package struct ReplayQueue: Sendable {
     /// An operation's state in this process.
     package enum Phase: Equatable, Sendable {
-        /// The `enqueued` record is not stored yet.
+        /// The operation's `enqueued` record is not written to the journal yet.
         case storing
         case waiting
         case sending
@@ -60,7 +61,7 @@ package struct ReplayQueue: Sendable {
 
     // MARK: Joining
 
-    /// Adds an operation. The operation is not sent before ``stored(_:)`` reports that its record is in the journal.
+    /// Adds an operation to the queue. It is not sent before ``stored(_:)`` reports that its record is in the journal.
     ///
     /// - Parameter make: Creates the operation with its ID.
     package mutating func enqueue(
@@ -88,9 +89,10 @@ package struct ReplayQueue: Sendable {
 
     // MARK: Changes by the program
 
-    /// Applies the decision of the program's callback about a refused operation. If a new request would exceed the
-    /// queue's limit for the total size, sending stops at the operation. If a new request is not used, its content is
-    /// released.
+    /// Applies the program's decision about an operation that the server has refused.
+    ///
+    /// If a new request would exceed the queue's size limit, sending stops at the operation. If a new request is not
+    /// used, its content is released.
     ///
     /// - Parameters:
     ///   - id: The operation.
@@ -113,7 +115,8 @@ package struct ReplayQueue: Sendable {
             return finish(id, isConflict ? .conflicted(status: status) : .rejected(status: status), at: now.date)
         case .stop: return stop(id, .refused(status: status))
         case .retry:
-            // Leave out the journal record `returned`: it was already stored when the program's callback was called.
+            // Remove the journal record `returned` from the effects. It was already stored when the program's callback
+            // was called.
             let effects = wait(id, counts: true, at: now, jitter: jitter)
             return effects.filter { $0 != .store(.returned(id, counts: true)) }
         case .rewrite(let new):
@@ -149,9 +152,9 @@ package struct ReplayQueue: Sendable {
         return replace(id, message, key: key)
     }
 
-    /// Whether the new request's content keeps the total size of the stored contents within
-    /// ``OfflineLimits/totalByteCount``, or at least does not increase the total size. The total size may exceed this
-    /// limit already, if the limit was higher when the program ran before.
+    /// Whether the stored contents stay within ``OfflineLimits/totalByteCount`` with the new request. Also `true` if
+    /// the new content does not increase the total size. The total size may already exceed the limit, if the limit was
+    /// higher when the program ran before.
     private func hasRoom(for message: StoredMessage, inPlaceOf entry: OperationTable.Entry) -> Bool {
         let growth = message.body.storedByteCount - entry.operation.message.body.storedByteCount
         return growth <= 0 || table.storedByteCount + growth <= Int64(limits.totalByteCount)
@@ -162,9 +165,9 @@ package struct ReplayQueue: Sendable {
         return [.store(.edited(operation)), .release(old)]
     }
 
-    /// Moves an operation within its lane (operations that are sent one after another), to the place before another
-    /// operation or to the end. Neither operation may be in the process of being sent, or wait for the program's
-    /// callback for refused operations.
+    /// Moves an operation within its lane, which is a list of operations that are sent one after another. The operation
+    /// then comes directly before `other`, or at the end if `other` is `nil`. Neither operation may be in the process
+    /// of being sent, or wait for the program's callback for refused operations.
     package mutating func move(_ id: UInt64, before other: UInt64?) throws(ReplayRefusal) -> [ReplayEffect] {
         guard try table.move(id, before: other) else { return [] }
         return [.store(.moved(id, before: other ?? 0))]
@@ -186,8 +189,8 @@ package struct ReplayQueue: Sendable {
 
     // MARK: Recovery
 
-    /// Restores the state from journal records, and decides about operations whose attempt was interrupted when the
-    /// program was killed.
+    /// Restores the state from journal records. Decides about operations whose attempt was interrupted when the program
+    /// was killed.
     ///
     /// - Parameters:
     ///   - records: The journal's records, in order.
@@ -210,8 +213,9 @@ package struct ReplayQueue: Sendable {
         return effects
     }
 
-    /// Applies ``OfflinePolicy/unknownFate`` to an operation whose attempt was interrupted. The attempt counts as one
-    /// of the permitted attempts.
+    /// Applies the policy ``OfflinePolicy/unknownFate`` to an operation whose attempt was interrupted.
+    ///
+    /// The interrupted attempt counts as one of the permitted attempts.
     private mutating func resolveAfterKill(_ id: UInt64, at now: ReplayTime) -> [ReplayEffect] {
         table.counted(id)
         guard let operation = table[id]?.operation else { return [] }
@@ -223,7 +227,8 @@ package struct ReplayQueue: Sendable {
             guard operation.progress.attempts < operation.rules.maximumAttempts else {
                 return finish(id, .expired(.attempts), at: now.date)
             }
-            // `counts` is `false`, because the attempt was already counted at the beginning of this method.
+            // This method has already counted the attempt. So pass `false` for `counts`, because the table must not
+            // count it again.
             table.apply(.returned(id, counts: false))
             return [.store(.returned(id, counts: true))]
         }
@@ -231,14 +236,14 @@ package struct ReplayQueue: Sendable {
 
     // MARK: Time
 
-    /// Records the current date, then does the work that is due at this time.
+    /// Records the current date, and then does the work that is due.
     package mutating func advance(to now: ReplayTime) -> [ReplayEffect] {
         noteDate(of: now)
         return advance(to: now.uptime)
     }
 
-    /// Ends operations that are too old, and begins operations that may be sent. Computes the current date from the
-    /// date that was recorded last, and from the uptime.
+    /// Ends operations that are too old, and begins operations that may be sent. The current date is computed from the
+    /// last recorded date and the uptime.
     package mutating func advance(to now: Duration) -> [ReplayEffect] {
         var effects: [ReplayEffect] = []
         if let date = date(at: now) {
@@ -270,8 +275,9 @@ package struct ReplayQueue: Sendable {
         return deadline
     }
 
-    /// Returns when an operation may be sent. The operation must be the first in its lane (operations that are sent one
-    /// after another).
+    /// Returns when the operation may be sent.
+    ///
+    /// The operation must be the first in its lane. The operations in a lane are sent one after another.
     private func permission(_ entry: OperationTable.Entry) -> SharedBackoff.Permission {
         let shared = backoff.permission(wasTried: entry.wasTried)
         guard let own = entry.notBefore else { return shared }
@@ -324,8 +330,8 @@ package struct ReplayQueue: Sendable {
         }
     }
 
-    /// Counts the attempt if it may have reached the server. Also updates the back-off that all operations of the queue
-    /// share.
+    /// Counts an ended attempt if it may have reached the server. Also updates the back-off, which all operations in
+    /// the queue share.
     private mutating func noteAttempt(_ id: UInt64, _ end: AttemptEnd, _ now: ReplayTime, _ jitter: Double) {
         switch end {
         case .noWay: backoff.failed(id, at: now.uptime, policy.backoff, jitter: jitter)
@@ -342,8 +348,8 @@ package struct ReplayQueue: Sendable {
         }
     }
 
-    /// Lets an operation wait for a back-off, after which it is sent again. If the operation has reached its maximum
-    /// number of attempts, ends it instead.
+    /// Delays an operation's next attempt by a back-off. Ends the operation instead if it has reached its maximum
+    /// number of attempts.
     ///
     /// - Parameters:
     ///   - id: The operation.
@@ -362,13 +368,15 @@ package struct ReplayQueue: Sendable {
         return [.store(.returned(id, counts: counts))]
     }
 
-    /// Stops sending at this operation. The operations after it in the same lane must wait.
+    /// Stops sending at an operation, which stays in its lane. A lane is a list of operations that are sent one after
+    /// another, so the later operations in the lane must wait.
     private mutating func stop(_ id: UInt64, _ reason: OfflineStop) -> [ReplayEffect] {
         table.stopped(id, reason)
         return [.store(.stopped(id, reason))]
     }
 
-    /// Ends an operation. Its report is kept, except for a success without ``StoredOperation/Rules/reportsSuccess``.
+    /// Ends an operation and keeps its report. The report of an operation that has succeeded is kept only if its rules
+    /// contain ``StoredOperation/Rules/reportsSuccess``.
     private mutating func finish(_ id: UInt64, _ outcome: OfflineOutcome, at date: Int64) -> [ReplayEffect] {
         guard let operation = table[id]?.operation else { return [] }
         table.remove(id)

@@ -12,19 +12,19 @@ package struct ReplayTime: Equatable, Sendable {
     }
 }
 
-/// Work for a ``ReplayQueue``'s owner.
+/// An action that the owner of a ``ReplayQueue`` must perform.
 package enum ReplayEffect: Equatable, Sendable {
     /// Append a record to the journal, in order.
     case store(JournalRecord)
-    /// Send the operation after all previous records are stored.
+    /// Send the operation, but only after all previous records are stored.
     case begin(UInt64)
     /// Cancel the operation's running attempt.
     case interrupt(UInt64)
     /// Ask the program's callback what to do with a refused operation.
     case ask(UInt64, status: Int)
-    /// Report an operation's end to the program after all previous records are stored.
+    /// Report an operation's end to the program, but only after all previous records are stored.
     case finish(StoredReport)
-    /// Delete the stored content after all previous records are stored.
+    /// Delete the stored content, but only after all previous records are stored.
     case release(StoredMessage.Body)
 }
 

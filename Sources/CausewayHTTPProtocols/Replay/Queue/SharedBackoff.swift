@@ -1,14 +1,15 @@
-/// An offline queue's back-off after attempts that did not reach the server. All operations of the queue share it.
+/// Delays an offline queue's attempts after attempts that did not reach the server. All operations of the queue share
+/// this back-off.
 ///
-/// One operation probes the server, and the other operations wait for the end of this attempt. An operation that was
-/// never tried does not wait: neither the failure of another operation nor a network that seems unreachable blocks a
-/// first attempt. The back-off sets no timers; ``ReplayQueue/deadline`` tells when the wait ends.
+/// One operation probes the server. The other operations wait until this attempt ends. An operation that was never
+/// tried does not wait. Its first attempt takes place even if another operation failed or the network seems
+/// unreachable. The back-off sets no timers: ``ReplayQueue/deadline`` states when the wait ends.
 struct SharedBackoff: Sendable {
     /// When the back-off permits an attempt to send an operation.
     enum Permission: Sendable {
         case now
         case at(Duration)
-        /// The operation must wait until another operation's attempt, which probes the server, has ended.
+        /// Another operation tests whether the server is reachable. This operation must wait for the end of that test.
         case afterProbe
 
         func isGranted(at uptime: Duration) -> Bool {
@@ -23,10 +24,11 @@ struct SharedBackoff: Sendable {
     /// The number of attempts in a row that did not reach the server.
     private var failures = 0
     private var notBefore: Duration?
-    /// The operation that probes the server.
+    /// The operation that tests whether the server can be reached.
     private var probe: UInt64?
 
-    /// Whether an attempt did not reach the server, and no later attempt has reached it.
+    /// Whether the server seems unreachable. This is the case if an attempt did not reach it, and no later attempt has
+    /// reached it since.
     var isActive: Bool { notBefore != nil }
 
     func permission(wasTried: Bool) -> Permission {
@@ -55,8 +57,8 @@ struct SharedBackoff: Sendable {
     /// An attempt ended without telling whether the server can be reached.
     mutating func abandoned(_ id: UInt64) { if probe == id { probe = nil } }
 
-    /// The state of the network changed. If the network is reachable, the next probe of the server need not wait any
-    /// longer.
+    /// Reports that the network has changed. If the network is reachable now, the next attempt to reach the server may
+    /// start at once.
     mutating func networkChanged(isReachable: Bool, at uptime: Duration) {
         guard isReachable, notBefore != nil else { return }
         failures = 0

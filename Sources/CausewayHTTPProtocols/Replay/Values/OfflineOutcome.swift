@@ -43,8 +43,9 @@ public enum OfflineDecision<Request: Sendable>: Sendable {
     case stop
     /// The operation is sent again unchanged, after a back-off.
     case retry
-    /// The operation is sent with another request and a new `Idempotency-Key`. It keeps its place among the operations
-    /// of its lane. If the new request cannot be stored or exceeds a limit, sending stops at the operation.
+    /// The operation is sent with another request and a new `Idempotency-Key`. It keeps its place in its lane, the list
+    /// of operations that are sent one after another. If the new request cannot be stored or exceeds a limit, sending
+    /// stops at the operation.
     case rewrite(Request)
 }
 
@@ -52,7 +53,7 @@ public enum OfflineDecision<Request: Sendable>: Sendable {
 package enum AttemptEnd: Hashable, Sendable {
     /// A response arrived. `retryAfter` is its `Retry-After` value.
     case response(status: Int, retryAfter: Duration? = nil)
-    /// The server could not be reached: no byte was sent.
+    /// The server could not be reached. No byte of the request was sent.
     case noWay
     /// The server refused a request of the attempt without applying it, and could not be reached for the next one.
     case noWayAfterRefusal

@@ -1,11 +1,11 @@
 /// Rules for sending, retrying and giving up operations in an offline queue.
 public struct OfflinePolicy: Hashable, Sendable {
-    /// How to treat an operation that the server refuses.
+    /// What happens to an operation that the server refuses.
     public enum Refusal: UInt8, Hashable, Sendable {
         /// The operation ends with a report. The next operation of the same lane is sent.
         case drop
-        /// The operation stays in the queue, and sending stops at it: the operations after it in the same lane must
-        /// wait. Sending continues when the program resumes, edits or cancels the operation.
+        /// The operation stays in the queue, and the later operations in its lane must wait. The lane continues when
+        /// the program resumes, edits or cancels this operation.
         case stop
         /// The engine's resolver decides: a callback of the program, which can also replace the request. Without a
         /// resolver, sending stops at the operation.
@@ -15,17 +15,19 @@ public struct OfflinePolicy: Hashable, Sendable {
     /// How to treat an operation that may or may not have reached the server, because the program was killed or the
     /// connection was lost before a response arrived.
     public enum UnknownFate: UInt8, Hashable, Sendable {
-        /// Sends the operation again if that has no second effect: its method is idempotent (RFC 9110 §9.2.2), the
-        /// request is marked as idempotent, or ``OfflinePolicy/serverHonorsKeys`` is set. Otherwise the operation ends
-        /// with ``OfflineOutcome/unknown``.
+        /// Sends the operation again if a second attempt has no second effect. This is the case if the method is
+        /// idempotent (RFC 9110 §9.2.2) or the request is marked as idempotent. It is also the case if
+        /// ``OfflinePolicy/serverHonorsKeys`` is set.
+        ///
+        /// Otherwise the operation ends with ``OfflineOutcome/unknown``.
         case replayIfIdempotent
         /// Sends the operation again in any case (at-least-once delivery). The server may then process the operation
         /// several times.
         case replay
         /// Ends the operation with ``OfflineOutcome/unknown`` instead of sending it again (at-most-once delivery).
         case report
-        /// Keeps the operation and stops sending at it, so that the program can find out from the server whether the
-        /// operation has taken effect. The operations after it in the same lane must wait.
+        /// Keeps the operation and stops sending in its lane. The later operations in the lane must wait. Meanwhile,
+        /// the program can ask the server whether the operation has taken effect.
         case stop
     }
 
@@ -51,8 +53,8 @@ public struct OfflinePolicy: Hashable, Sendable {
 
     /// Limits on an operation's age and attempts.
     public struct Expiry: Hashable, Sendable {
-        /// The age at which the queue gives up an operation that waits or has stopped; `nil` for no limit. The default
-        /// is 7 days. The system clock measures the age, also across restarts.
+        /// The maximum age of an operation that waits or has stopped. The queue gives up an older operation. `nil`
+        /// means no limit. The default is 7 days. The system clock measures the age, also across restarts.
         public var maximumAge: Duration?
         /// The maximum number of attempts that may have reached the server, at least 1. The default is 10. Attempts
         /// that could not reach the server do not count.
@@ -68,9 +70,10 @@ public struct OfflinePolicy: Hashable, Sendable {
     /// Exponential back-off. Half of each wait is random, so that clients that failed at the same time do not all retry
     /// at the same time.
     public struct Backoff: Hashable, Sendable {
-        /// The upper bound for the wait after the first failure.
+        /// The longest possible wait after the first failure.
         public var base: Duration
-        /// The upper bound for every wait. A longer `Retry-After` is obeyed up to a day.
+        /// The upper bound for each wait that this back-off computes. A longer wait from `Retry-After` is obeyed, but
+        /// at most one day.
         public var maximum: Duration
 
         /// Creates rules.

@@ -17,7 +17,7 @@ package struct StoredOperation: Equatable, Sendable {
         }
     }
 
-    /// An operation's attempts, and the reason if sending has stopped at it.
+    /// The number of an operation's attempts, and the reason if its sending has stopped.
     package struct Progress: Equatable, Sendable {
         /// The number of attempts that may have reached the server.
         package var attempts: UInt32 = 0
@@ -31,7 +31,7 @@ package struct StoredOperation: Equatable, Sendable {
             self.stop = stop
         }
 
-        /// Counts an attempt that may have reached the server.
+        /// Counts one more attempt that may have reached the server.
         package mutating func count() { if attempts < .max { attempts += 1 } }
     }
 
@@ -77,8 +77,8 @@ package struct StoredMessage: Equatable, Sendable {
         case inline([UInt8])
         /// A file in the queue's directory.
         case file(name: String, byteCount: Int64)
-        /// The program's own file, which must not change. `changed` is the file's modification time, in nanoseconds
-        /// since 1970.
+        /// A file of the program. The program must not change it. `changed` is the modification time that the file had,
+        /// in nanoseconds since 1970.
         case reference(path: String, byteCount: Int64, changed: Int64)
 
         package var byteCount: Int64 {
@@ -96,8 +96,8 @@ package struct StoredMessage: Equatable, Sendable {
     package var method: String
     /// The encoded path and query, relative to the client's base URL, or an absolute URL.
     package var target: String
-    /// Another server's scheme, host and port, separated by spaces, such as `https b.example 8443`. Each part may be
-    /// empty. The whole text is empty for the client's own server.
+    /// The scheme, host and port of another server, separated by spaces, such as `https b.example 8443`. Each of the
+    /// three parts may be empty. For the client's own server, the whole text is empty.
     package var origin: String
     package var fields: [Field]
     package var body: Body

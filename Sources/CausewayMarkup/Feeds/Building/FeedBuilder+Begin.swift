@@ -1,5 +1,5 @@
 extension FeedBuilder {
-    /// Reads a start tag.
+    /// Processes the start tag of an element.
     mutating func begin(_ key: String, _ roles: FeedElementRoles, _ attributes: FeedAttributes, name: XMLName) {
         noteNamespace(name.namespace)
         if roles.contains(.text) { return beginCapture(key, attributes) }
@@ -47,7 +47,7 @@ extension FeedBuilder {
         }
     }
 
-    /// Distinguishes RSS 0.90 from 1.0 by namespace, because both have the RDF root element.
+    /// Detects RSS 0.90 by its namespace. Its root element does not distinguish it from RSS 1.0, because both use RDF.
     mutating func noteNamespace(_ namespace: String) {
         if feed.format == .rss10, namespace == "http://my.netscape.com/rdf/simple/0.9/" { feed.format = .rss090 }
     }
@@ -82,7 +82,7 @@ extension FeedBuilder {
 
     private mutating func beginItem(_ attributes: FeedAttributes) {
         guard !parts.contains(.source) else { return }
-        // An item inside an item is the next item: the end tag of the outer item is missing.
+        // If an item begins inside an item, the outer item's end tag is missing. So end the outer item first.
         endItem()
         if feed.format == .unknown { feed.format = .rss }
         item = FeedItem()
@@ -93,7 +93,8 @@ extension FeedBuilder {
         readShortForm(attributes)
     }
 
-    /// Reads the attributes that CDF has instead of child elements.
+    /// Reads the attributes of an element in the CDF format. This format has attributes where other formats have child
+    /// elements.
     private mutating func readShortForm(_ attributes: FeedAttributes) {
         guard feed.format == .cdf else { return }
         if let href = attributes["href"] {
@@ -106,7 +107,7 @@ extension FeedBuilder {
     private mutating func beginChapter(_ attributes: FeedAttributes) {
         guard let start = attributes["start"], let title = attributes["title"], (item?.chapters.count ?? 1000) < 1000
         else { return }
-        // Only the item's first chapter list is used.
+        // If an item has several chapter lists, use only the first list.
         guard frames.last?.surroundings.isInChapters == true, !progress.hasChapters else { return }
         let (link, image) = (attributes["href"].map { resolve($0) }, attributes["image"].map { resolve($0) })
         let chapter = FeedChapter(start: start, title: title, link: link, image: image)

@@ -128,7 +128,7 @@ extension FeedBuilder {
         return true
     }
 
-    /// The number of bytes that each stored element adds to the count of stored bytes, besides the bytes of its text.
+    /// The number of bytes that each stored element counts in addition to its text.
     private static let elementByteCount = 48
 
     private mutating func readExtension(_ key: String, _ value: String, _ attributes: FeedAttributes) {

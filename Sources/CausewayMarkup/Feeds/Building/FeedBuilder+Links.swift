@@ -30,7 +30,7 @@ extension FeedBuilder {
 
     private mutating func readLinkElement(_ value: String, _ attributes: FeedAttributes) {
         let target = attributes["href"] ?? value
-        // An empty reference is valid only as `href`, where it means the base URL.
+        // Accept an empty reference only in `href`, where it means the base URL.
         guard !target.isEmpty || (attributes.raw("href") != nil && base != nil) else { return }
         let relation = attributes["rel"] ?? "alternate"
         let standard = relation == "self" ? "application/atom+xml" : "text/html"
@@ -48,7 +48,7 @@ extension FeedBuilder {
         append(link)
     }
 
-    /// Reads `media:content` as an enclosure, unless a link with this URL exists.
+    /// Reads a `media:content` element as an enclosure link, unless a link with this URL already exists.
     private mutating func readMedia(_ attributes: FeedAttributes) {
         guard let url = attributes["url"].map({ resolve($0) }), !url.isEmpty else { return }
         var link = FeedLink(relation: "enclosure", href: url, type: attributes["type"])
@@ -80,7 +80,7 @@ extension FeedBuilder {
         return true
     }
 
-    /// Reads an image from an attribute.
+    /// Reads an image whose URL is in an attribute.
     mutating func readImage(_ key: String, _ attributes: FeedAttributes) {
         if key == "itunes_link", attributes["rel"] != "image" { return }
         guard let address = attributes["href"] ?? attributes["url"] else { return }

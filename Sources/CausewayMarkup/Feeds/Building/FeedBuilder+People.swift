@@ -12,7 +12,7 @@ extension FeedBuilder {
         return true
     }
 
-    /// Maximum length in bytes for a person's name and mail address on one line. The rest is cut off.
+    /// The maximum length in bytes for a line with a person's name and mail address. The rest of the line is cut off.
     private static let personByteCount = 1024
 
     /// Ends a person element.
@@ -42,7 +42,7 @@ extension FeedBuilder {
     /// Parses a person from a text such as "name (mail)", "mail (name)" or "name <mail>".
     static func person(_ text: String) -> FeedPerson {
         guard !text.isEmpty else { return FeedPerson() }
-        // Work on bytes, because processing characters takes fifty times as long.
+        // Process bytes instead of characters. Characters take fifty times as long.
         let bytes = Array(text.utf8)
         let words = bytes.split { XMLCharacters.isSpace($0) || mailEnds.contains($0) }
         guard let mail = words.first(where: isMail) else { return FeedPerson(name: text) }

@@ -1,8 +1,8 @@
 extension FeedBuilder {
     private static let podcastPrefix = Array("itunes_".utf8)
 
-    /// Reads a podcast property. Fixed values such as `yes` count only if they are written exactly in this way, as in
-    /// podcast directories.
+    /// Reads a podcast property. For fixed values such as `yes`, the spelling must match exactly, as podcast
+    /// directories require.
     mutating func readPodcast(_ key: String, _ text: [UInt8]) -> Bool {
         guard key.utf8.starts(with: Self.podcastPrefix) else { return false }
         let raw = String(decoding: text, as: UTF8.self)
@@ -21,7 +21,7 @@ extension FeedBuilder {
         return true
     }
 
-    /// Reads the open item's language. Returns `false` for other elements.
+    /// Reads an element that states the open item's language. Returns `false` if the element is of another kind.
     mutating func readItemProperty(_ key: String, _ value: String) -> Bool {
         guard key == "language" || key == "dc_language" else { return false }
         if !value.isEmpty, value.utf8.count <= Self.languageByteCount { item?.language = value }
@@ -61,7 +61,7 @@ extension FeedBuilder {
         let number = Int(value)
         switch key {
         case "ttl": if let number, (0...525_600).contains(number) { feed.schedule.minutesToLive = number }
-        // RSS 0.91 writes hour 0 as 24.
+        // Midnight can be written as hour 24 in RSS 0.91, so treat 24 as 0.
         case "hour":
             if parent == "skiphours", let number, (0...24).contains(number) {
                 feed.schedule.skippedHours.insert(number % 24)

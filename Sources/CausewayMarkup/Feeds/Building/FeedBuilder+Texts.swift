@@ -1,7 +1,7 @@
 extension FeedBuilder {
     /// Ends a text construct.
     mutating func end(_ captured: MarkupCapture, _ frame: Frame) {
-        // Count the text's bytes before unsafe parts are removed, because the removal costs time too.
+        // Count all bytes of the text, including unsafe parts. Removing unsafe parts takes time too.
         guard keep(captured.bytes.count) else { return }
         let isContainer = feed.format == .atom10 && captured.type == "application/xhtml+xml"
         var text = TextConstruct.text(
@@ -49,7 +49,7 @@ extension FeedBuilder {
         if context == .item, isFirst, isDirect, let present = item?.core.summary, progress.summaryKey == key,
             present != text
         {
-            // If an item has two summaries or two descriptions, the second is the full content.
+            // An item's second summary or description is the item's full content. So store it as content.
             return storeContent(text)
         }
         let isDirect = isDirect

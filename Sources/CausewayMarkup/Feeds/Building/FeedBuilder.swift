@@ -1,22 +1,23 @@
 /// Builds a feed from a document's XML events.
 ///
-/// Elements are identified by their namespace, so that a feed may use any prefix. A text construct, such as a title or
-/// a summary, is captured with its markup. Each other element either contains elements, or contains only text. Such a
-/// text becomes a property of the feed or the item.
+/// The builder identifies elements by their namespace, so a feed may use any prefix. It stores a text construct, such
+/// as a title or a summary, with its markup. Any other element contains either elements or only text. The text of such
+/// an element becomes a property of the feed or the item.
 struct FeedBuilder: Sendable {
-    /// An open element.
+    /// An element whose end tag has not been read yet.
     struct Frame: Sendable {
         let key: String
         let roles: FeedElementRoles
         let attributes: FeedAttributes
         let base: String?
         let language: String?
-        /// Whether the element is in a text input or in a list of chapters.
+        /// Where the element is: in a text input, in a list of chapters, or in neither.
         let surroundings: Surroundings
         var text: [UInt8] = []
     }
 
-    /// The element's ancestors that change its meaning.
+    /// Whether the current element is in a text input or in a chapter list. There, the same element has another
+    /// meaning.
     struct Surroundings: Sendable {
         var isInTextInput = false
         var isInChapters = false
@@ -28,29 +29,29 @@ struct FeedBuilder: Sendable {
         var openByteCount = 2 * 1024 * 1024
         /// The remaining budget for HTML tags, attributes and other costly parts of texts (``FeedLimits/markup``).
         var markup: Int
-        /// Bytes of stored text.
+        /// The number of bytes of text that were stored so far.
         var keptByteCount = 0
-        /// The limit that was exceeded, if any. Nothing is read after this.
+        /// The limit that the feed exceeded; `nil` if none. After that, the builder reads nothing more.
         var excess: FeedProblem?
     }
 
     /// The parse state for the open item, besides its properties.
     struct Progress: Sendable {
         var shape = ShapeReader()
-        /// The key (name with the usual prefix, if any) of the element from which the item's summary was read. If the
-        /// item has a second such element, its text can be the full content.
+        /// The key of the element from which the item's summary was read: its name with the usual prefix, if any. If
+        /// the item has a second such element, its text can be the full content.
         var summaryKey: String?
         /// Whether a chapter list was read.
         var hasChapters = false
     }
 
-    /// The object to which the current element's properties belong.
+    /// The kind of object to which the current element belongs. The element's properties are stored in this object.
     enum Context: Equatable, Sendable {
         case feed, item, source
     }
 
-    /// Flags that tell which objects are open: an item, its source, a person, an image, a captured text. Testing a flag
-    /// is cheaper than testing the object itself.
+    /// Flags for the objects whose elements are open: an item, its source, a person, an image and captured text. A test
+    /// of a flag is faster than a test of the object.
     struct Parts: OptionSet, Sendable {
         let rawValue: UInt8
 
@@ -80,7 +81,7 @@ struct FeedBuilder: Sendable {
     var image: FeedImage?
     /// The parse state for the open item.
     var progress = Progress()
-    /// Counters that enforce the limits.
+    /// Counters of the work done, which enforce the limits.
     var budget: Budget
     private var position = Position()
     private let document: FeedSource
@@ -92,13 +93,13 @@ struct FeedBuilder: Sendable {
         feed.language = document.language
     }
 
-    /// Flags that tell which objects are open.
+    /// Flags for the objects that are open now, such as an item or its source.
     var parts: Parts {
         get { position.parts }
         set { position.parts = newValue }
     }
 
-    /// The position in the document.
+    /// The current position in the document.
     var place: XMLPlace { position.place }
 
     /// The current element's base URL.
@@ -107,7 +108,7 @@ struct FeedBuilder: Sendable {
     /// The current element's language.
     var language: String? { frames.isEmpty ? document.language : frames.last?.language }
 
-    /// The object to which the current element's properties belong.
+    /// The object to which properties of the current element belong: the feed, an item or an item's source.
     var context: Context { parts.contains(.source) ? .source : parts.contains(.item) ? .item : .feed }
 
     /// The key of the current element's parent.
@@ -140,8 +141,8 @@ struct FeedBuilder: Sendable {
         let roles = FeedElementRoles(key)
         let attributes = FeedAttributes(attributes, &position.keys, maximumByteCount: budget.openByteCount)
         budget.openByteCount -= attributes.byteCount
-        // Charge long attributes to the budget for costly content, because every byte of a long reference is read
-        // several times.
+        // Long attributes also count toward the budget for costly content, because the parser reads every byte of a
+        // long reference several times.
         if attributes.byteCount > 1024 { _ = spend(attributes.byteCount / 32) }
         var surroundings = frames.last?.surroundings ?? Surroundings()
         if key == "textinput" { surroundings.isInTextInput = true }
@@ -198,16 +199,16 @@ struct FeedBuilder: Sendable {
         if let ended = frames.popLast() { budget.openByteCount += ended.attributes.byteCount + ended.text.count }
     }
 
-    /// Charges `parts` units to the budget for costly content (``FeedLimits/markup``), which takes more time than its
-    /// byte count suggests. Returns `false` if the budget is exhausted.
+    /// Subtracts `parts` units from the budget for costly content (``FeedLimits/markup``). Such content takes more time
+    /// than its size suggests. Returns `false` if the budget is used up.
     mutating func spend(_ parts: Int) -> Bool {
         budget.markup -= parts
         if budget.markup <= 0 { exceed("more than \(limits.markup) tags, attributes and other parts in texts") }
         return budget.markup > 0
     }
 
-    /// Adds a text's byte count to the count of stored bytes. Returns `false`, and counts nothing, if the earlier texts
-    /// already exceed ``FeedLimits/totalByteCount``.
+    /// Adds the byte count of a text to the number of stored bytes. If the earlier texts already exceed
+    /// ``FeedLimits/totalByteCount``, it counts nothing and returns `false`.
     mutating func keep(_ byteCount: Int) -> Bool {
         guard budget.keptByteCount <= limits.totalByteCount else {
             exceed("more than \(limits.totalByteCount) bytes of text")
@@ -223,7 +224,7 @@ struct FeedBuilder: Sendable {
         Reference.isSafe(reference) ? Reference.resolve(reference, base: base) : ""
     }
 
-    /// Changes the properties of the open feed, item or source.
+    /// Changes the properties that feeds, items and sources share, in the element that is open now.
     mutating func change(_ body: (inout FeedCore) -> Void) {
         switch context {
         case .feed: body(&feed.core)
@@ -232,7 +233,8 @@ struct FeedBuilder: Sendable {
         }
     }
 
-    /// Changes the open feed or source.
+    /// Calls `body` with the object to change. This is the open source element, or the feed if no source element is
+    /// open.
     mutating func changeFeed(_ body: (inout Feed) -> Void) {
         if parts.contains(.source) { body(&source!) } else { body(&feed) }
     }

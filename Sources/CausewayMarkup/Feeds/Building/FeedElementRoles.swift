@@ -1,14 +1,14 @@
-/// The ``FeedBuilder`` functions that read an element. For each element, one lookup in the table of these sets replaces
-/// a hundred comparisons.
+/// The set of ``FeedBuilder`` functions that read an element. A table maps each element to its set. One lookup in this
+/// table replaces a hundred comparisons.
 struct FeedElementRoles: OptionSet, Sendable {
     let rawValue: UInt16
 
-    /// The builder processes the element's start tag, for example to begin an item or to read attributes.
+    /// The builder processes the start tag of the element, for example to begin an item or to read attributes.
     static let start = Self(rawValue: 1)
     /// The element is a text construct. The builder collects its content in a ``MarkupCapture``.
     static let text = Self(rawValue: 1 << 1)
-    /// The element contains other elements, or it describes an object, such as an item or a person, that is complete at
-    /// the end tag.
+    /// The element contains other elements, or it describes an object such as an item or a person. The object is
+    /// complete at the end tag.
     static let container = Self(rawValue: 1 << 2)
     static let date = Self(rawValue: 1 << 3)
     static let link = Self(rawValue: 1 << 4)
@@ -21,7 +21,7 @@ struct FeedElementRoles: OptionSet, Sendable {
 
     init(rawValue: UInt16) { self.rawValue = rawValue }
 
-    /// Returns the roles for an element key.
+    /// Creates the set of roles that an element with this key has in a feed.
     init(_ key: String) {
         if let known = Self.known[key] {
             self = known

@@ -11,11 +11,11 @@ enum FeedNamespaces {
         var namespace = XMLCharacters.lowercased(namespace)
         if let prefix = prefixes[namespace] { return prefix }
         if namespace.hasSuffix("/") { namespace.removeLast() }
-        // Some old feeds use the podcast namespace with another host.
+        // In some old feeds, the podcast namespace has another host name. So compare only the end of the namespace.
         return namespace.hasSuffix("dtds/podcast-1.0.dtd") ? "itunes" : nil
     }
 
-    /// Prefixes by namespace in lower case. An empty prefix marks RSS and Atom elements.
+    /// The prefix for each namespace. The namespaces are in lower case. RSS and Atom elements have an empty prefix.
     private static let prefixes: [String: String] = [
         "http://backend.userland.com/rss": "", "http://backend.userland.com/rss2": "",
         "http://blogs.law.harvard.edu/tech/rss": "",

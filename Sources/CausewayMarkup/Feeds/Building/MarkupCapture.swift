@@ -8,7 +8,7 @@ struct MarkupCapture: Sendable {
     let isBase64: Bool
     let limit: Int
     private(set) var bytes: [UInt8] = []
-    /// The number of open elements in the content.
+    /// The number of elements in the captured content that are still open.
     private(set) var depth = 0
     /// Whether content was dropped because ``bytes`` had reached ``limit``.
     private(set) var isCut = false
@@ -22,7 +22,7 @@ struct MarkupCapture: Sendable {
         isMarkup = type.hasSuffix("xml") && !isBase64
     }
 
-    /// Processes characters.
+    /// Adds a piece of text to the captured content. If the content is markup, the text is escaped first.
     mutating func text(_ piece: [UInt8]) {
         guard bytes.count < limit else { return isCut = true }
         if isMarkup {
@@ -36,7 +36,8 @@ struct MarkupCapture: Sendable {
     mutating func open(_ name: XMLName, _ attributes: [XMLAttribute]) {
         depth += 1
         if !isMarkup {
-            // Some programs wrap escaped markup in one `div`, which is not part of the text.
+            // The captured text has escaped markup. Some programs put such text into one `div`, which is not part of
+            // the text. So skip the `div` tag.
             if name.local == "div" { return }
             becomeMarkup()
         }

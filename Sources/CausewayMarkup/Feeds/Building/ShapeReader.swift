@@ -25,7 +25,7 @@ struct ShapeReader: Sendable {
         }
     }
 
-    /// Reads an end tag and returns the completed shape.
+    /// Processes the end tag of an element. Returns the shape if this element completes it.
     mutating func end(_ key: String, _ value: String) -> FeedPlace? {
         switch key {
         case "georss_point": return place(.point, value)

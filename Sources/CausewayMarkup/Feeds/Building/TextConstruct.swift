@@ -57,13 +57,13 @@ enum TextConstruct {
         return String(result)
     }
 
-    /// Removes the outer `div`.
+    /// Removes the outer `div` element from the text.
     private static func withoutDivision(_ text: String) -> String {
         guard text.hasPrefix("<div"), text.hasSuffix("</div>"), let end = text.utf8.firstIndex(of: 0x3E) else {
             return text
         }
-        // Remove nothing if the first `div` tag and the last one do not belong to the same element, for example if the
-        // text begins with "<div/>" or has several `div` elements in a row.
+        // Remove nothing if the first and the last `div` tag belong to different elements. For example, the text may
+        // begin with "<div/>" or have several `div` elements in a row.
         let inner = text[text.index(after: end)...].dropLast(6)
         var depth = 0
         var tokens = HTMLTokens(Array(inner.utf8))

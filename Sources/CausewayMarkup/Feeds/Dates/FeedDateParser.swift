@@ -81,8 +81,10 @@ struct DateFields: Sendable {
         }
     }
 
-    /// Removes the next number, and the date separators before it, from the tokens. Returns the number; `nil` if there
-    /// is none, or if ":" follows the number. The number is then an hour, and is not removed.
+    /// Removes the next number from the tokens, and the date separators before it. Returns the number.
+    ///
+    /// Returns `nil` if there is no number. Also returns `nil` if ":" follows the number. Such a number is an hour, and
+    /// stays in the tokens.
     private static func numberAfterSign(_ list: inout ArraySlice<DateTokens.Token>) -> (number: Int, digits: Int)? {
         var rest = list
         while case .sign(let byte)? = rest.first, byte == 0x2D || byte == 0x2F || byte == 0x2E || byte >= 0x80 {
@@ -107,7 +109,7 @@ struct DateFields: Sendable {
         return true
     }
 
-    /// Reads a date with a month name, or with the year at its end.
+    /// Reads a date whose month is a name, or whose year comes last.
     mutating func readWords(_ tokens: DateTokens) -> Bool {
         var numbers: [(number: Int, digits: Int)] = []
         var named: Int?

@@ -28,7 +28,7 @@ enum JSONValue: Equatable, Sendable {
     }
 }
 
-/// Parses JSON. The first violation ends parsing; earlier values are kept.
+/// Parses JSON. Parsing ends at the first violation of the syntax. The values before the violation are kept.
 struct JSONReader: Sendable {
     private let bytes: [UInt8]
     private var index = 0
@@ -120,7 +120,8 @@ struct JSONReader: Sendable {
             }
             let start = index
             let value = value(depth: depth + 1)
-            // Parsing may have ended inside this array element. Keep the part that was read.
+            // Parsing may have ended inside this array element. In that case, keep the part of the element that was
+            // read.
             if problem == nil || index > start { elements.append(value) }
             skipSpace()
             guard take(0x2C) || (index < bytes.count && bytes[index] == 0x5D) else {

@@ -41,7 +41,7 @@ public struct FeedParser {
         builder = FeedBuilder(limits: limits, document: source)
     }
 
-    /// The items completed so far. They are kept when the rest of the document is malformed or missing.
+    /// All items that are complete so far. They remain available if the rest of the document is malformed or missing.
     public var items: [FeedItem] { builder.feed.items }
 
     /// Parses the next piece of the document.
@@ -82,8 +82,8 @@ public struct FeedParser {
         reader.isEnded || builder.budget.excess != nil || decoder.isExhausted || isTooLarge
     }
 
-    /// The document's processing cost so far, in units that take about the same time. Bytes that take much less time
-    /// than these units are not counted.
+    /// The document's processing cost so far. Each unit of this cost takes about the same time. Bytes that take much
+    /// less time than one unit are not counted.
     package var cost: Int { reader.work.stepCount + reader.work.markupCount + limits.markup - builder.budget.markup }
 
     private mutating func appendSlice(_ bytes: [UInt8]) {

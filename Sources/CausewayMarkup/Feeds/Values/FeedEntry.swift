@@ -52,7 +52,7 @@ public struct FeedItem: Hashable, Sendable {
     /// The item's contents. Atom and RSS permit at most one content per item, but some old feeds split the content into
     /// parts, or repeat it in several forms.
     public var contents: [FeedText] = []
-    /// The item's source feed (RFC 4287 §4.2.11).
+    /// The feed from which the item was copied (RFC 4287 §4.2.11).
     public var source: Feed? {
         get { sources.first }
         set { sources = newValue.map { [$0] } ?? [] }
@@ -60,7 +60,7 @@ public struct FeedItem: Hashable, Sendable {
     /// The item's language (BCP 47). It comes from the item's `xml:lang` attribute, its `dc:language` element or, in
     /// JSON Feed, its `language` member. `nil` means that the item has the feed's language.
     public var language: String?
-    /// Media RSS thumbnails and credits.
+    /// Thumbnails and credits from Media RSS elements.
     public var media = FeedMedia()
     /// The URL of the comments page.
     public var comments: String?
@@ -87,7 +87,8 @@ public struct FeedItem: Hashable, Sendable {
     /// The text to display: the content, or else the summary.
     public var body: FeedText? { contents.first ?? core.summary }
 
-    /// A stable identity across feed versions: the identifier, or else the link, or else title and date.
+    /// An identity that stays the same across feed versions. It is the identifier, or else the link, or else the title
+    /// and date.
     public var identity: String {
         core.id ?? core.link
             ?? "\(core.title?.value ?? "")\n\(core.dates.published?.text ?? core.dates.updated?.text ?? "")"

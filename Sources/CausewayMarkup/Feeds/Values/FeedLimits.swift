@@ -16,13 +16,13 @@ public struct FeedLimits: Hashable, Sendable {
     /// Maximum number of tags, attributes and uncommon references in the document. A namespace declaration counts
     /// twice.
     ///
-    /// A second budget of the same size applies to HTML in texts and to other costly content:
+    /// A second limit of the same size applies to HTML in texts, and to other content that takes much work:
     ///
-    /// - Each keyword, every 2 bytes of positions, every 8 bytes of dates and people, and every 32 bytes of long
-    ///   attributes count as one.
-    /// - Each image, and each date of a validity period, counts as four.
+    /// - One unit for each keyword, for every 2 bytes of positions, for every 8 bytes of dates and people, and for
+    ///   every 32 bytes of long attributes.
+    /// - Four units for each image, and for each date of a validity period.
     ///
-    /// If either budget is exceeded, the parser stops.
+    /// The parser stops when either limit is exceeded.
     public var markup = 1_500_000
     /// Maximum bytes in a JSON Feed document, which is parsed as a whole. A longer document is an error.
     public var jsonByteCount = 4 * 1024 * 1024

@@ -1,6 +1,6 @@
 /// A feed's or item's Media RSS elements (`media:thumbnail`, `media:credit`), in document order.
 public struct FeedMedia: Hashable, Sendable {
-    /// The thumbnails, the most important first. At most 64 are kept.
+    /// The thumbnails of the feed or item. The most important thumbnail comes first. At most 64 are kept.
     public var thumbnails: [FeedThumbnail] = []
     /// The people and organizations credited for the audio, video or image. At most 64 are kept.
     public var credits: [FeedCredit] = []

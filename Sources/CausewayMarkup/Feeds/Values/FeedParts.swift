@@ -6,7 +6,7 @@ public struct FeedPerson: Hashable, Sendable {
     public var name: String?
     /// The mail address.
     public var email: String?
-    /// The person's web page.
+    /// The address of the person's web page.
     public var link: String?
 
     /// Creates a person.
@@ -34,7 +34,7 @@ public struct FeedLink: Hashable, Sendable {
     public var type: String?
     /// The title to display.
     public var title: String?
-    /// The target's language.
+    /// The language of the linked document.
     public var language: String?
     /// The target's size in bytes, as written in the feed.
     public var length: String?
@@ -92,7 +92,7 @@ public struct FeedGenerator: Hashable, Sendable {
     public var name: String?
     /// The program's web page.
     public var link: String?
-    /// The version.
+    /// The version of the program that generated the feed.
     public var version: String?
 
     /// Creates a generator description.
@@ -109,7 +109,7 @@ public struct FeedDates: Hashable, Sendable {
     public var published: FeedDate?
     /// The latest change.
     public var updated: FeedDate?
-    /// The creation.
+    /// The time at which the item was created.
     public var created: FeedDate?
     /// The expiry date.
     public var expired: FeedDate?
@@ -180,11 +180,11 @@ public struct FeedPlace: Hashable, Sendable {
         case box = "Box"
     }
 
-    /// A position in degrees, or in the projection's units if the coordinates are projected.
+    /// A position in degrees. If the coordinates are projected, it is in the projection's units.
     public struct Position: Hashable, Sendable {
         /// The longitude, or a projection's first coordinate.
         public var longitude: Double
-        /// The latitude, or a projection's second coordinate.
+        /// The latitude. With projected coordinates, this is the second coordinate of the projection.
         public var latitude: Double
         /// The height in meters.
         public var altitude: Double?

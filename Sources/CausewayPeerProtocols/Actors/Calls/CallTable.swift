@@ -30,7 +30,8 @@ package struct CallTable<Peer: Hashable & Sendable, Waiter: Sendable>: Sendable 
         return newest
     }
 
-    /// Ends a call and returns its waiter; `nil` if the call has already ended, or goes to another peer.
+    /// Ends a call and returns its waiter. Returns `nil` if the call has already ended, or if it was made to another
+    /// peer.
     mutating func end(_ number: UInt64, of peer: Peer) -> Waiter? {
         guard calls[number]?.peer == peer else { return nil }
         return remove(number)

@@ -1,10 +1,10 @@
-/// A peer's call that the local actor system performs.
+/// A call from a peer, which the local actor system performs.
 package struct ActorService<Peer: Hashable & Sendable>: Hashable, Sendable {
     package let peer: Peer
     /// The call number, chosen by the peer.
     package let call: UInt64
-    /// A number that is different for each call. If a peer leaves and joins again, it may use a call number again. The
-    /// two calls then differ in this property.
+    /// A number that is unique for each call. If a peer leaves and joins again, it may reuse a call number. This number
+    /// still distinguishes the two calls.
     let serial: UInt64
 }
 
@@ -40,8 +40,8 @@ package struct ServiceTable<Peer: Hashable & Sendable>: Sendable {
     package func count(of peer: Peer) -> Int { accounts[peer]?.services.count ?? 0 }
     package func waitingByteCount(of peer: Peer) -> Int { accounts[peer]?.waitingByteCount ?? 0 }
 
-    /// Adds a call. A duplicate number is a protocol violation; a call beyond ``ActorLimits/callCount`` or
-    /// ``ActorLimits/waitingByteCount`` must be refused.
+    /// Adds a call from a peer, and returns whether it is admitted. A duplicate call number is a protocol violation.
+    /// The caller must refuse the call if it exceeds ``ActorLimits/callCount`` or ``ActorLimits/waitingByteCount``.
     mutating func admit(_ call: UInt64, of peer: Peer, byteCount: Int, _ limits: ActorLimits) -> Admission {
         var account = accounts[peer] ?? Account()
         guard account.services[call] == nil else { return .duplicate }
@@ -87,8 +87,8 @@ package struct ServiceTable<Peer: Hashable & Sendable>: Sendable {
         }
     }
 
-    /// Removes a peer that left, together with its unanswered calls. Returns these calls in call order. The caller must
-    /// cancel their tasks.
+    /// Removes a peer that left, with its unanswered calls. Returns these calls in call order. The caller must cancel
+    /// their tasks.
     mutating func endAll(of peer: Peer) -> [Service] {
         guard let account = accounts.removeValue(forKey: peer) else { return [] }
         for service in account.services.values { states[service] = nil }

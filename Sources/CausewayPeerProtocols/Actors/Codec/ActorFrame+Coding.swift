@@ -86,7 +86,8 @@ extension ActorFrame {
             self = .skipped(type)
             return
         }
-        // Later versions may add fields to the greeting.
+        // A greeting may contain more fields than this version knows. Ignore them, because later versions may add
+        // fields.
         if case .hello = self { return }
         try input.end()
     }
@@ -103,8 +104,8 @@ extension ActorFrame {
         case .described: return .described(try input.text())
         case .refused:
             let number: UInt8 = try input.integer()
-            // A later version of the protocol may send a reason that is unknown here. The reply still means that the
-            // call was refused.
+            // A peer with a later version of the protocol may send a reason that is unknown here. The reply still means
+            // that the peer refused the call.
             return .refused(ActorRefusal(rawValue: number) ?? .unsupported, try input.text())
         case nil: throw ActorFrameError(message: "unknown kind of reply \(kind)", offset: offset)
         }

@@ -8,8 +8,10 @@
 /// Integers are big-endian. A text consists of its byte count (16 bits) and its bytes in UTF-8. Frames of an unknown
 /// type are skipped if the number of the type is 0x80 or more. Other unknown types are an error.
 package enum ActorFrame: Equatable, Sendable {
-    /// A greeting: the sender has an actor system. If `wantsAnswer` is set, the receiver answers with its own greeting
-    /// and with a ``publish(_:)`` frame for each of its published actors.
+    /// A greeting. It announces that the sender has an actor system.
+    ///
+    /// If `wantsAnswer` is `true`, the receiver answers with its own greeting. It also sends one ``publish(_:)`` frame
+    /// for each of its published actors.
     case hello(version: UInt8, wantsAnswer: Bool)
     /// Calls a distributed function.
     case call(ActorCall)
@@ -19,9 +21,9 @@ package enum ActorFrame: Equatable, Sendable {
     case cancel(call: UInt64)
     /// An actor is published under a key.
     case publish(ActorListing)
-    /// An actor is no longer published under a key.
+    /// An actor's publication under a key has ended.
     case withdraw(ActorListing)
-    /// A frame whose type only a later protocol version defines. The receiver ignores the frame.
+    /// A frame of a type that only a later protocol version defines. The receiver skips the frame.
     case skipped(UInt8)
 
     package static let version: UInt8 = 1
@@ -50,21 +52,21 @@ package struct ActorCall: Equatable, Sendable {
         self.arguments = arguments
     }
 
-    /// The size of name and arguments in bytes.
+    /// The total size of the function's name and arguments, in bytes.
     package var byteCount: Int { arguments.reduce(target.utf8.count) { $0 + $1.count } }
 }
 
 /// A call's result.
 package enum ActorReply: Equatable, Sendable {
-    /// The function returned nothing.
+    /// The function returned without a result value.
     case void
     /// The encoded result.
     case value([UInt8])
-    /// The function threw an error, and the called actor system can encode this error.
+    /// The function threw an error that the called actor system can encode.
     case thrown(ActorThrownError)
     /// The function threw an error that the called actor system does not encode. Only the error's description is sent.
     case described(String)
-    /// The function was not called, was cancelled, or its result cannot be sent.
+    /// The function was not called, was cancelled, or has a result that cannot be sent.
     case refused(ActorRefusal, String)
 }
 

@@ -15,7 +15,8 @@ package struct ActorLimits: Equatable, Sendable {
     package static let argumentCount = 64
     /// Maximum size in bytes for a function's mangled name, a key, a type name or a description.
     package static let textByteCount = 1_024
-    /// Maximum number of greetings that the local system answers between a peer's arrival and its departure.
+    /// Maximum number of greetings from one peer that the local system answers. The count starts when the peer arrives
+    /// and ends when it departs.
     static let greetingCount = 4
     /// The longest timeout of a call: about a century. A program may pass the largest `Duration`. Without this limit,
     /// the addition of the current time would overflow.

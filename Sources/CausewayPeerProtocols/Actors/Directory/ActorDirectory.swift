@@ -1,11 +1,11 @@
 /// Published actors, local and remote.
 package struct ActorDirectory<Peer: Hashable & Sendable>: Sendable {
-    /// A published actor as programs see it.
+    /// The public description of a published actor.
     package struct Entry: Hashable, Sendable {
         /// The peer whose system has the actor; `nil` for the local system.
         package let peer: Peer?
         package let actor: UInt64
-        /// A number that is different each time an actor is published. It shows that an actor was withdrawn and
+        /// A number that is different for each publication. If an actor has a new number, it was withdrawn and
         /// published again.
         package let serial: UInt64
     }
@@ -16,8 +16,9 @@ package struct ActorDirectory<Peer: Hashable & Sendable>: Sendable {
 
     package init() {}
 
-    /// Returns the number of actors that a peer has published; `nil` means the local system. An actor that is published
-    /// under two keys counts twice.
+    /// Returns the number of actors that a peer has published; `nil` means the local system.
+    ///
+    /// An actor with two keys counts twice.
     package func count(of peer: Peer?) -> Int { listings[peer]?.count ?? 0 }
 
     /// The local system's listings.
@@ -26,8 +27,8 @@ package struct ActorDirectory<Peer: Hashable & Sendable>: Sendable {
     /// Returns the actors published under a name, oldest first.
     package func entries(of name: ActorListing.Name) -> [Entry] { entries[name] ?? [] }
 
-    /// Records that a peer has published an actor under a key; `nil` means the local system. Returns `false` if this is
-    /// recorded already.
+    /// Records that an actor was published under a key, and which peer published it; `nil` means the local system.
+    /// Returns `false` if this is already recorded.
     mutating func publish(_ listing: ActorListing, by peer: Peer?) -> Bool {
         guard listings[peer, default: []].insert(listing).inserted else { return false }
         newest &+= 1
@@ -35,8 +36,8 @@ package struct ActorDirectory<Peer: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// Removes the record that a peer has published an actor under a key; `nil` means the local system. Returns `false`
-    /// if there is no such record.
+    /// Removes the entry of an actor that `peer` has published under a key. If `peer` is `nil`, the local system has
+    /// published the actor. Returns `false` if there is no such entry.
     mutating func withdraw(_ listing: ActorListing, by peer: Peer?) -> Bool {
         guard listings[peer]?.remove(listing) != nil else { return false }
         if listings[peer]?.isEmpty == true { listings[peer] = nil }
@@ -45,7 +46,7 @@ package struct ActorDirectory<Peer: Hashable & Sendable>: Sendable {
         return true
     }
 
-    /// Removes all actors that a peer has published. Returns the names under which they were published.
+    /// Removes the records of all actors that a peer has published. Returns the names under which they were published.
     mutating func withdrawAll(by peer: Peer) -> Set<ActorListing.Name> {
         guard let gone = listings.removeValue(forKey: peer) else { return [] }
         let names = Set(gone.map(\.name))

@@ -1,10 +1,11 @@
 /// An action that an ``ActorEngine`` requests from the code that runs it.
 package enum ActorAction<Peer: Hashable & Sendable, Waiter: Sendable>: Sendable {
-    /// Send a frame to a member.
+    /// Send a frame to a peer that is a member.
     case send(ActorFrame, to: Peer)
-    /// Perform a call. Call ``ActorEngine/begin(_:)`` before the function, and ``ActorEngine/finish(_:with:)`` after it.
+    /// Perform a call that a peer has sent. First call ``ActorEngine/begin(_:)``, then the distributed function, and
+    /// then ``ActorEngine/finish(_:with:)``.
     case serve(ActorCall, ActorService<Peer>)
-    /// Cancel a call's task. If the function was not called yet, do not call it.
+    /// Cancel a call's task. If the task has not called the distributed function yet, do not call it.
     case stop(ActorService<Peer>)
     /// Resume a local caller with the outcome.
     case resume(Waiter, ActorOutcome)
@@ -17,13 +18,13 @@ package enum ActorOutcome: Equatable, Sendable {
     case reply(ActorReply)
     /// The peer left, with the reason.
     case lost(String)
-    /// The peer violated the protocol, with the reason.
+    /// The peer violated the protocol. The value describes the violation.
     case violation(String)
     case timedOut
     case cancelled
 }
 
-/// The reason why a call is not sent.
+/// The reason why the engine does not send a call.
 package enum ActorCallError: Error, Equatable, Sendable {
     case notConnected
     case violation(String)

@@ -1,15 +1,16 @@
 internal import CausewayTypes
 
-/// The actor protocol without I/O: one local system's outgoing calls, its peers' calls, and published actors.
+/// The actor protocol without I/O. It manages the outgoing calls of one local system, the calls from its peers, and the
+/// published actors.
 ///
 /// After every method call, perform the actions from ``takeActions()``. Call ``advance(to:)`` at ``deadline``. Make
-/// only one call at a time. Times are durations since one instant, which can be chosen freely.
+/// only one call at a time. All times are durations since the same instant, which the caller can choose freely.
 package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendable {
     package typealias Action = ActorAction<Peer, Waiter>
 
     private struct Member: Sendable {
         var answeredGreetings = 0
-        /// The peer's first protocol violation. Later frames from it are ignored.
+        /// The peer's first protocol violation. After the violation, all frames from this peer are ignored.
         var violation: String?
     }
 
@@ -40,7 +41,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
 
     // MARK: Members
 
-    /// Reports that a peer joined the session. This has no effect if the peer is a member already.
+    /// Records that a peer has joined the session. This has no effect if the peer is already a member.
     package mutating func joined(_ peer: Peer) {
         guard members[peer] == nil else { return }
         members[peer] = Member()
@@ -83,7 +84,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
         return calls.add(peer, waiter, until: deadline)
     }
 
-    /// Ends a call, because the caller's task was cancelled or the frame could not be sent.
+    /// Ends a call. Used if the caller's task was cancelled, or if the frame could not be sent.
     ///
     /// - Parameters:
     ///   - number: The call.
@@ -105,7 +106,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
 
     // MARK: Services
 
-    /// Reports that a call's function is about to be called. Returns `false` if it must not be called any more.
+    /// Reports that the function for a call is about to run. Returns `false` if it must not run any more.
     package mutating func begin(_ service: ActorService<Peer>) -> Bool {
         guard services.begin(service) else {
             _ = services.end(service)
@@ -134,7 +135,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
         return true
     }
 
-    /// Withdraws a local actor's listing.
+    /// Withdraws the publication of a local actor under one key.
     package mutating func withdraw(_ listing: ActorListing) {
         guard directory.withdraw(listing, by: nil) else { return }
         announce(.withdraw(listing), listing.name)
@@ -169,7 +170,7 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
         case .hello(let version, let wantsAnswer): greeted(peer, version, wantsAnswer)
         case .call(let call): called(call, peer, byteCount: bytes.count)
         case .reply(let number, let reply):
-            // After a timeout or a cancellation, the call is no longer in the table, so its reply is ignored.
+            // After a timeout or a cancellation, the table no longer contains the call. In that case, ignore the reply.
             if let waiter = calls.end(number, of: peer) { actions.append(.resume(waiter, .reply(reply))) }
         case .cancel(let number):
             if let service = services.cancel(number, of: peer) { actions.append(.stop(service)) }
@@ -186,13 +187,13 @@ package struct ActorEngine<Peer: Hashable & Sendable, Waiter: Sendable>: Sendabl
         }
         guard wantsAnswer else { return }
         members[peer]?.answeredGreetings += 1
-        // Each answer to a greeting contains all published actors of the local system, so limit the number of answers
-        // to one peer.
+        // Limit the number of greetings that are answered per peer: each answer contains all published actors of the
+        // local system.
         guard let count = members[peer]?.answeredGreetings, count <= ActorLimits.greetingCount else {
             return violated(peer, "more than \(ActorLimits.greetingCount) greetings of new actor systems")
         }
-        // A second greeting comes from a new actor system at the peer. The new system does not know the calls and the
-        // published actors of the earlier system, so end these calls and remove these actors.
+        // A second greeting comes from a new actor system at the peer. The new system does not know the earlier
+        // system's calls and published actors. So end these calls and remove these actors.
         if count > 1 { drop(peer, .lost("the peer has another actor system now")) }
         greet(peer, wantsAnswer: false)
     }

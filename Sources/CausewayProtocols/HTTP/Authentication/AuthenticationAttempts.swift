@@ -2,8 +2,8 @@ internal import CausewayTypes
 
 /// Decides how a task handles 401 and 407 responses (RFC 9110 §11.6).
 ///
-/// The owner asks the program or a credential store for a credential, one challenge at a time, and reports the answered
-/// protection space with ``answered(_:)``.
+/// The owner asks the program or a credential store for a credential, one challenge at a time. It then reports the
+/// answered protection space with ``answered(_:)``.
 package struct AuthenticationAttempts: Sendable {
     /// A challenge that the program may answer.
     package struct Offer: Equatable, Sendable {
@@ -14,13 +14,16 @@ package struct AuthenticationAttempts: Sendable {
     }
 
     package enum Step: Equatable, Sendable {
-        /// Offer these challenges in order, the strongest first, until the program answers one. If it answers none, deliver the response.
+        /// Offer these challenges to the program in order, the strongest first, until it answers one. If it answers
+        /// none, deliver the response.
         case offer([Offer])
-        /// Send the request again with the same credential, because only the nonce was stale (RFC 7616 §3.3), or
-        /// because the server continues a Negotiate or NTLM exchange with another token (RFC 4559 §5).
+        /// Send the request again with the same credential.
+        ///
+        /// Either only the nonce was stale (RFC 7616 §3.3), or the server continues a Negotiate or NTLM exchange with
+        /// another token (RFC 4559 §5).
         case renew(Offer)
-        /// Deliver the response, because the client supports none of the challenges, or because the task has had more
-        /// than the maximum number of refusals.
+        /// Deliver the response to the program. Either the client supports none of the challenges, or the task has
+        /// exceeded the maximum number of refusals.
         case deliver
     }
 
@@ -32,7 +35,8 @@ package struct AuthenticationAttempts: Sendable {
     private var failures: [ProtectionSpace: Int] = [:]
     /// The protection space of the current request's credential.
     private var current: ProtectionSpace?
-    /// Whether the current request was sent again because of a stale nonce. A server must not answer it with `stale` again.
+    /// Whether the current request was sent again because the server had answered with `stale`: its nonce was too old.
+    /// The server must not answer the repeated request with `stale` again.
     private var isRenewal = false
 
     package init(limit: Int = defaultLimit) { self.limit = limit }
@@ -40,7 +44,7 @@ package struct AuthenticationAttempts: Sendable {
     /// Records that the next request carries a credential for `space`.
     package mutating func answered(_ space: ProtectionSpace) { current = space }
 
-    /// Records that the next request carries no credential, because it goes to another authority.
+    /// Records a redirect to another authority. The next request carries no credential.
     package mutating func redirected() {
         current = nil
         isRenewal = false
@@ -83,8 +87,10 @@ package struct AuthenticationAttempts: Sendable {
             zip(spaces, answerable).map { Offer(space: $0, challenge: $1, failureCount: failures[$0] ?? 0) })
     }
 
-    /// Decides how to handle a SOCKS proxy's refusal. SOCKS has no challenges and no realms (RFC 1929), so the offer
-    /// has a substitute challenge and an empty realm.
+    /// Decides what to do after a SOCKS proxy has refused a connection.
+    ///
+    /// SOCKS has no challenges and no realms (RFC 1929). So the offer to the program contains a substitute challenge
+    /// with an empty realm.
     package mutating func refused(bySOCKS authority: ProtectionSpace.Authority) -> Step {
         refusalCount += 1
         guard refusalCount <= limit else { return .deliver }

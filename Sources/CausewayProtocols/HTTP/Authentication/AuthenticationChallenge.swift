@@ -57,8 +57,8 @@ package struct AuthenticationChallenge: Equatable, Sendable {
         return ranked.sorted { ($1.strength, $0.index) < ($0.strength, $1.index) }.map(\.challenge)
     }
 
-    /// Ranks the challenge; `nil` if the client cannot answer it. Digest ranks above NTLM, because Digest challenges
-    /// name a realm, and newer servers use SHA-256 for Digest.
+    /// Ranks the challenge; `nil` if the client cannot answer it. Digest ranks above NTLM: Digest challenges name a
+    /// realm, and newer servers use SHA-256 for Digest.
     private func strength(_ digest: DigestFunction, _ schemes: ConnectionSchemes) -> Int? {
         switch scheme {
         case "negotiate": schemes.contains(.negotiate) ? .max : nil

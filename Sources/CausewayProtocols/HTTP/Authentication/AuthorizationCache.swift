@@ -79,7 +79,7 @@ package struct AuthorizationCache: Sendable {
         return isGenuine
     }
 
-    /// Removes a protection space's credential, because the server refused it.
+    /// Removes the credential for a protection space after the server has refused it.
     package mutating func refused(_ space: ProtectionSpace) {
         entries[space.authority]?.removeAll { $0.space == space }
         if entries[space.authority]?.isEmpty == true { entries[space.authority] = nil }
@@ -92,8 +92,8 @@ package struct AuthorizationCache: Sendable {
         var known = entries[entry.space.authority] ?? []
         if let old = known.firstIndex(where: { $0.space == entry.space }) {
             let covered = entry.prefixes
-            // With Basic, keep the path prefixes of earlier challenged requests, because they belong to the same
-            // protection space.
+            // With the Basic scheme, also keep the path prefixes from earlier challenges, because these paths belong to
+            // the same protection space.
             if case .basic = entry.method {
                 entry.prefixes += known[old].prefixes.filter { prefix in
                     !covered.contains { prefix.utf8.starts(with: $0.utf8) }
@@ -107,8 +107,8 @@ package struct AuthorizationCache: Sendable {
         entries[entry.space.authority] = known
     }
 
-    /// Selects the entry with the longest path prefix that matches; the newest entry if several prefixes have this
-    /// length.
+    /// Returns the index of the entry with the longest path prefix that matches `path`. If several entries have equally
+    /// long prefixes, returns the newest one.
     private static func bestIndex(in entries: [Entry], path: String) -> Int? {
         var best: (index: Int, length: Int)?
         for (index, entry) in entries.enumerated() {

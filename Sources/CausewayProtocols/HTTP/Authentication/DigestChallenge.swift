@@ -22,7 +22,7 @@ struct DigestChallenge: Sendable {
     let hashesUsername: Bool
     /// Whether only the nonce was stale, so that the same credential can be used again (RFC 7616 §3.3).
     let isStale: Bool
-    /// The protection space's URIs; empty for the whole origin.
+    /// The URIs of the protection space. An empty list means the whole origin.
     let domain: [String]
 
     /// - Returns: `nil` if the challenge has no nonce, or if its algorithm or quality of protection is not supported.
@@ -52,9 +52,10 @@ struct DigestChallenge: Sendable {
         }
     }
 
-    /// Selects the quality of protection for a request. `auth-int` is chosen only if the server offers nothing else,
-    /// because it requires reading the content twice. Returns `nil` if `auth-int` is required and the content is not
+    /// Selects the quality of protection for a request. Returns `nil` if `auth-int` is required but the content is not
     /// known.
+    ///
+    /// Chooses `auth-int` only if the server offers nothing else, because it requires reading the content twice.
     func protection(hasKnownContent: Bool) -> Protection? {
         if let weaker = protections.first(where: { $0 != .integrity }) { return weaker }
         return hasKnownContent ? .integrity : nil

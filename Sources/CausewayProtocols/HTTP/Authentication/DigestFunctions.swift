@@ -19,8 +19,8 @@ package enum DigestAlgorithm: Int, CaseIterable, Comparable, Sendable {
     package static func < (one: DigestAlgorithm, other: DigestAlgorithm) -> Bool { one.rawValue < other.rawValue }
 }
 
-/// Computes a digest. The result is `nil` if the algorithm is not available. For example, some OpenSSL configurations
-/// disable MD5.
+/// Computes a digest. The result is `nil` if the algorithm is not available, for example because the OpenSSL
+/// configuration disables MD5.
 package typealias DigestFunction = @Sendable (DigestAlgorithm, [UInt8]) -> [UInt8]?
 
 /// Hash functions for RFC 7616. They are used only to prove to a peer that the client knows the password.
@@ -37,7 +37,7 @@ package enum Digests {
         }
     }
 
-    /// Returns the message padded to blocks of 64 bytes. The result ends with the message's length in bits, least
+    /// Returns the message padded to blocks of 64 bytes. The last 8 bytes are the message's length in bits, least
     /// significant byte first.
     private static func padded(_ message: [UInt8]) -> [UInt8] {
         var bytes = message

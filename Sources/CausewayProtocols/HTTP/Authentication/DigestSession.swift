@@ -1,6 +1,6 @@
 internal import CausewayWire
 
-/// Request data that Digest authentication covers.
+/// The parts of a request that Digest authentication protects.
 package struct DigestRequest: Sendable {
     package var method: String
     /// The request target as it is sent (RFC 7616 §3.4.6).
@@ -22,10 +22,11 @@ package struct DigestSession: Sendable {
     private let digest: DigestFunction
     private var nonce: String
     private var nonceCount: UInt32 = 0
-    /// The secret for `-sess` algorithms, and the client nonce from which it was computed (RFC 7616 §3.4.2).
+    /// The secret for algorithms whose name ends in `-sess` (RFC 7616 §3.4.2). The client nonce is the one from which
+    /// the secret was computed.
     private var sessionSecret: (secret: String, clientNonce: String)?
-    /// The nonce count of the most recent request, and the `rspauth` value with which the server's response must prove
-    /// that the server knows the password (RFC 7616 §3.5).
+    /// What the server's response must contain: the nonce count of the latest request, and the `rspauth` value. With
+    /// this value, the server proves that it knows the password (RFC 7616 §3.5).
     private var expectedResponse: (nonceCount: String, response: String)?
 
     /// - Returns: `nil` unless `challenge` is a Digest challenge that the client can answer.
@@ -43,7 +44,7 @@ package struct DigestSession: Sendable {
     /// Returns the `Authorization` or `Proxy-Authorization` value for the next request.
     ///
     /// - Parameter clientNonce: Random letters and digits, different for each request (RFC 7616 §3.4).
-    /// - Returns: `nil` if the server requires `auth-int` and the content is not known.
+    /// - Returns: `nil` if the server requires `auth-int` and the request's content is not known.
     package mutating func authorization(for request: DigestRequest, clientNonce: String) -> String? {
         guard let protection = challenge.protection(hasKnownContent: request.content != nil) else { return nil }
         nonceCount &+= 1
@@ -71,15 +72,15 @@ package struct DigestSession: Sendable {
     ///
     /// - Returns: `false` if the server's proof does not match the client's password. The response must then not be trusted.
     package mutating func received(information value: String) -> Bool {
-        // The field is a list of parameters, as in a challenge.
+        // The field contains a list of parameters, as a challenge does. Parse it like a challenge.
         guard let information = AuthenticationChallenge.parse(["digest " + value]).first else { return true }
         if let next = information["nextnonce"], next != nonce {
             nonce = next
             nonceCount = 0
         }
         guard let proof = information["rspauth"], let expected = expectedResponse else { return true }
-        // Check the proof only if it is for the most recent request. Requests may be concurrent, but the expected
-        // proofs for earlier requests are not kept.
+        // Check the server's proof only if it belongs to the most recent request. Requests may be concurrent, and the
+        // expected proofs for earlier requests are not stored.
         guard information["nc"].map({ URIBytes.lowercased($0) == expected.nonceCount }) ?? false else { return true }
         return URIBytes.lowercased(proof) == expected.response
     }

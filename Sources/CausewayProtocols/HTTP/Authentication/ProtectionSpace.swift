@@ -1,6 +1,6 @@
 /// A set of resources that one credential protects (RFC 9110 §11.5): an origin or a proxy, a realm and a scheme.
 package struct ProtectionSpace: Hashable, Sendable {
-    /// The party requesting a credential.
+    /// Who requests a credential: an origin or a proxy.
     package enum Authority: Hashable, Sendable {
         case origin(HTTPOrigin)
         /// A proxy, with its host and port.
@@ -26,8 +26,8 @@ package struct ProtectionSpace: Hashable, Sendable {
         self.init(authority: authority, realm: challenge.realm, scheme: challenge.scheme)
     }
 
-    /// Whether the password is protected from eavesdroppers: the connection is secured, or the scheme does not send the
-    /// password.
+    /// Whether eavesdroppers cannot read the password. Either the connection is secured, or the scheme does not send
+    /// the password.
     package var receivesCredentialSecurely: Bool {
         if scheme != "basic", scheme != Self.passwordScheme { return true }
         guard case .origin(let origin) = authority else { return false }

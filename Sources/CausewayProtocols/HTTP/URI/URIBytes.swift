@@ -10,8 +10,8 @@ package enum URIBytes {
         }
     }
 
-    /// Returns whether `byte` may occur in a path, a query or a fragment. The percent sign is included, because the input is still
-    /// percent-encoded.
+    /// Returns whether `byte` may occur in a path, a query or a fragment that is still percent-encoded. The percent
+    /// sign is therefore included.
     package static func isContent(_ byte: UInt8) -> Bool {
         PercentCoding.isUnreserved(byte) || isSubDelimiter(byte) || byte == 0x25 || byte == 0x2F || byte == 0x3A
             || byte == 0x3F || byte == 0x40

@@ -2,10 +2,16 @@ internal import CausewayTypes
 
 /// The protocol between this process and the child process that evaluates a PAC script.
 ///
-/// Each message consists of one byte for the kind, and text. `Q` requests a name's addresses; the reply `A` contains
-/// the addresses, separated by semicolons. `L` is a log line. `R` is the script's result, `F` is an error in the
-/// script, and `C` tells why the child process could not enter its sandbox; `R`, `F` and `C` end the conversation.
-/// Messages from the child are not trusted.
+/// Each message has one byte for its kind, followed by text:
+///
+/// - `Q`: requests a name's addresses.
+/// - `A`: the reply, with the addresses separated by semicolons.
+/// - `L`: a log line.
+/// - `R`: the script's result.
+/// - `F`: an error in the script.
+/// - `C`: the reason why the child process could not enter its sandbox.
+///
+/// `R`, `F` and `C` end the conversation. Messages from the child process are not trusted.
 package struct PACConversation: Sendable {
     package enum Step: Equatable, Sendable {
         case none
@@ -52,7 +58,7 @@ package struct PACConversation: Sendable {
         }
     }
 
-    /// Returns the reply to the pending lookup.
+    /// Returns the reply to the script's pending name lookup.
     package mutating func found(_ addresses: [String]) -> [UInt8] {
         isAwaiting = false
         let addresses = Array(addresses.prefix(Self.addressLimit))

@@ -1,9 +1,9 @@
 extension PACPrelude {
     /// A replacement for JavaScript's `Date` that gets the UTC offset as a parameter.
     ///
-    /// The engine's own `Date` calls the C library, which takes a lock. If another thread held the lock during `fork`,
-    /// the script would wait forever. The current UTC offset is used for all dates: with daylight saving time, dates in
-    /// the other half of the year are wrong by one hour.
+    /// The engine's own `Date` calls the C library, which takes a lock. If another thread held this lock during `fork`,
+    /// the script would wait forever. The current UTC offset applies to all dates. With daylight saving time, dates in
+    /// the other half of the year are therefore wrong by one hour.
     static let dates = #"""
         var NativeDate = Date, shift = Number(ahead) * 60000, shape = NativeDate.prototype;
         var written = /^[+-]?\d{4,6}(-\d\d(-\d\d)?)?(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d)?)?$/;

@@ -7,7 +7,8 @@
 package enum PACPrelude {
     package static let text = "(function (ask, script, url, host, mine, ahead) {" + dates + hosts + times + call + "})"
 
-    /// Runs the script and returns its result. Line numbers in error messages refer to the script, whose file name is `input`.
+    /// Runs the PAC script and returns its result. The script is run as a file named `input`. Line numbers in error
+    /// messages count from the start of the script.
     private static let call = #"""
         var run = eval, alerts = 0;
         function limited(text) { return text.length > 2000 ? text.substring(0, 2000) : text; }

@@ -18,8 +18,8 @@ package struct PACResult: Equatable, Sendable {
     package private(set) var unusable: [String] = []
 
     package init(_ text: String) {
-        // Split Unicode scalars, not characters: a delimiter and a combining mark after it form one character, which
-        // does not equal the delimiter.
+        // Split the text at Unicode scalars, not at characters. In Swift, a delimiter and a combining mark after it
+        // form one character, which is not equal to the delimiter.
         let results = text.unicodeScalars.split(separator: ";").map { part in
             part.split(whereSeparator: \.properties.isWhitespace).map { String($0) }
         }.filter { !$0.isEmpty }
@@ -44,7 +44,8 @@ package struct PACResult: Equatable, Sendable {
         case "SOCKS", "SOCKS5": scheme = "socks5"
         default: return nil
         }
-        // Accept only a host and a port: a script must not add a user name, a password or a path.
+        // The text may contain only a host and a port. A proxy script must not supply a user name, a password or a
+        // path.
         guard !parts[1].utf8.contains(where: "/?#@%".utf8.contains) else { return nil }
         return (try? ProxyAddress("\(scheme)://\(parts[1])")).map { .proxy($0) }
     }

@@ -7,7 +7,7 @@ package struct PACSubject: Equatable, Sendable {
     /// The host without brackets.
     package var host: String
 
-    /// Returns `nil` if the text is not a URL with a host.
+    /// Splits a URL for a proxy script. Returns `nil` if the text is not a URL with a host.
     package init?(url text: String) {
         // Compare bytes, not characters: a delimiter and a combining mark after it form one character, which does not
         // equal the delimiter.

@@ -27,8 +27,11 @@ struct ResumeData: Codable {
     private let entityTag: String?
     private let lastModified: String?
     private let fileName: String?
-    /// The system's boot identifier; `nil` unless the download was running when the resume data was created. After a
-    /// system restart, such a download starts over, because bytes that its process had written may be lost.
+    /// The boot identifier of the system, if the download was running when the resume data was created; otherwise
+    /// `nil`.
+    ///
+    /// After a system restart, a download with an older boot identifier starts over. The restart may have lost bytes
+    /// that the download's process had written.
     private let boot: String?
 
     /// Returns `nil` if the download cannot be resumed. A download can be resumed after a GET request over HTTP if the
@@ -80,7 +83,7 @@ struct ResumeData: Codable {
         self = read
     }
 
-    /// Only the URL must be readable. Resume data from other implementations contains requests in other forms, so the
+    /// Requires only the URL. Resume data from other implementations contains requests in other formats. So the
     /// requests may be missing from the result.
     init(from decoder: any Decoder) throws {
         let list = try decoder.container(keyedBy: CodingKeys.self)
@@ -102,8 +105,8 @@ struct ResumeData: Codable {
         return try? encoder.encode(self)
     }
 
-    /// The request to send again. Its URL is the resume data's value for `NSURLSessionDownloadURL`, because a program
-    /// may have replaced the URL there.
+    /// The request to send again. Its URL comes from the resume data's value for `NSURLSessionDownloadURL`, because a
+    /// program may have replaced the URL there.
     var request: URLRequest? {
         guard let url = URL(string: url) else { return nil }
         guard let original else { return URLRequest(url: url) }
@@ -128,9 +131,11 @@ struct ResumeData: Codable {
 
     /// The number of bytes to keep in the file; `nil` if the download must start over.
     ///
-    /// If the process was killed, the file contains all bytes that the process had written, unless the system was
-    /// restarted since. In this case, the file may already be complete, and a range after its end would not exist. So
-    /// the file's last byte is requested again.
+    /// After a process was killed, the file contains all bytes that the process had written. This is not certain if the
+    /// system was restarted since.
+    ///
+    /// The file may already be complete. A range that begins after the last byte would then be invalid. So the last
+    /// byte of the file is requested again.
     var offset: Int64? {
         guard let file, let size = FileSink.size(of: file) else { return nil }
         guard let boot else { return received > 0 && size >= received ? received : nil }

@@ -4,11 +4,11 @@ internal import Foundation
 
 /// A download that continues an earlier download.
 struct Resumption: Sendable {
-    /// The meaning of a response to a range request.
+    /// What a response to a range request contains.
     enum Answer: Equatable, Sendable {
         /// The response contains the rest of the content. `total` is the length of the whole content in bytes.
         case rest(total: Int64)
-        /// The response contains the whole content, or the content of an error.
+        /// The response contains the whole download, or an error page. `isContent` is `true` for the whole download.
         case whole(isContent: Bool)
         /// The response cannot be used. The download starts over with a request for the whole content.
         case useless
@@ -16,7 +16,7 @@ struct Resumption: Sendable {
 
     /// The number of bytes already in the file.
     let offset: Int64
-    /// The `If-Range` value.
+    /// The value for the field `If-Range`.
     let validator: String
     let file: URL
     /// The earlier download's resume data, which stays valid until a response arrives.
@@ -61,8 +61,8 @@ struct Resumption: Sendable {
         }
     }
 
-    /// Whether the response has the entity tag in the request's `If-Range` field. Also `true` if this field contains a
-    /// date, or if the response has no entity tag.
+    /// Whether the response has the entity tag that the request's `If-Range` field contains. Also `true` if this field
+    /// contains a date, or if the response has no entity tag.
     private func hasSameTag(_ response: HTTPURLResponse) -> Bool {
         guard validator.utf8.first == UInt8(ascii: "\""), let text = response.fields.onlyValue(of: "ETag") else {
             return true

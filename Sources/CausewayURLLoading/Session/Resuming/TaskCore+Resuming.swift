@@ -39,8 +39,8 @@ extension TaskCore {
             if transfer.keepsResults { return nil }
             if content.file == nil { return transfer.resumeData(for: originalRequest) }
         } else if isPending {
-            // The task was requesting the rest of an earlier file. The program receives the resume data for that file,
-            // so the task must not remove the file.
+            // The task has requested the rest of a file from an earlier download. Give the resume data for that file to
+            // the program, and do not delete the file.
             return state.withLock { state in state.load.interruption.resumption.take() ?? plan.resumption }?.data
         }
         // Resume data refers to a file in the temporary directory. A background session's file is moved there. The file
@@ -55,8 +55,10 @@ extension TaskCore {
         return data
     }
 
-    /// A running download's resume data; `nil` before the response, after the end, and if the download cannot be
-    /// resumed. Background transfers have none, because their session continues them.
+    /// The data with which a running download can be resumed.
+    ///
+    /// The value is `nil` before the response, after the end, or if the download cannot be resumed. Background
+    /// transfers have no such data, because their session continues them.
     var currentResumeData: Data? {
         guard case .file = plan.outlet, plan.transfer == nil, let originalRequest else { return nil }
         let (content, counts, current, isPending) = state.withLock { state in
@@ -85,7 +87,7 @@ extension TaskCore {
 
     // MARK: Resuming
 
-    /// The earlier download that the current request continues.
+    /// The earlier download that the current request resumes; `nil` if there is none.
     private var resumption: Resumption? {
         if let transfer = plan.transfer { return transfer.resumption }
         return state.withLock { $0.load.interruption.resumption } ?? plan.resumption
@@ -100,8 +102,8 @@ extension TaskCore {
         return request
     }
 
-    /// Opens the file for a download's response: the earlier file if the response contains the rest of the content,
-    /// otherwise a new file.
+    /// Opens the file for a download's response. If the response contains the rest of the content, opens the earlier
+    /// file; otherwise opens a new file.
     func openFile(for response: URLResponse) {
         let isResuming = state.withLock { state in
             defer { state.load.isResuming = false }
@@ -112,7 +114,7 @@ extension TaskCore {
         switch (response as? HTTPURLResponse).map(resumption.judge) ?? .whole(isContent: true) {
         case .rest(let total): append(resumption, total)
         case .whole(let isContent):
-            // After an error such as 503 the file is kept, so that the program can use the same resume data again.
+            // Keep the file after an error such as 503, so that the program can use the same resume data again.
             if isContent || isOwn { FileSink.remove(resumption.file) }
             if isOwn { state.withLock { $0.counts.received = 0 } }
             openNewFile()
@@ -135,7 +137,7 @@ extension TaskCore {
         notifyOfResuming(at: resumption.offset, total)
     }
 
-    /// Requests the whole content, because the server cannot send the rest.
+    /// Starts the download again from the beginning, because the server cannot send the rest.
     private func startOver(_ resumption: Resumption) {
         guard let request = plan.transfer?.replacement ?? originalRequest else { return }
         leaveLoader()
@@ -149,9 +151,11 @@ extension TaskCore {
 
     // MARK: Suspended downloads
 
-    /// Continues a download with a range request if its connection was lost and the task was suspended since its latest
-    /// request. During a suspension nothing is read, so the server may close the connection. Each suspension permits
-    /// one such range request. A task that is still suspended sends the request when it is resumed.
+    /// Continues a download with a range request after its connection was lost. This requires that the task was
+    /// suspended since its latest request.
+    ///
+    /// During a suspension, the task reads nothing, so the server may close the connection. Each suspension permits one
+    /// such range request. A task that is still suspended sends the request when it is resumed.
     ///
     /// - Returns: `false` if the failure ends the task. Always `false` for background transfers, because their session
     ///   retries them.
@@ -181,7 +185,7 @@ extension TaskCore {
         return true
     }
 
-    /// Requests the rest of an interrupted download.
+    /// Requests the part of the download that is still missing.
     func loadRest() {
         guard let originalRequest, let resumption else { return }
         var request = observed(session.core.completed(originalRequest))
@@ -189,7 +193,7 @@ extension TaskCore {
         load(request)
     }
 
-    /// Opens the file for the whole content of a download.
+    /// Opens a new file for the content of a download that starts from the beginning.
     func openNewFile() {
         do throws(LoadFailure) {
             let file = if let transfer = plan.transfer { try newFile(of: transfer) } else { try FileSink() }
@@ -215,8 +219,8 @@ extension TaskCore {
 }
 
 extension LoadFailure {
-    /// Whether the transfer can continue later. Some failures, such as a lost connection, leave the transferred content
-    /// valid.
+    /// Whether the transfer can be resumed after this failure. After a lost connection, for example, the transferred
+    /// content is still valid.
     fileprivate var permitsResuming: Bool {
         switch cause {
         case .cancelled, .timedOut, .connectionLost, .connectionRefused, .hostNotFound, .notConnected: true

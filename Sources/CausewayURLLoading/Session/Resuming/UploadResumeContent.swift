@@ -3,7 +3,7 @@ internal import Foundation
 
 /// An upload's content as described in resume data. File contents are not copied.
 struct UploadResumeContent: Codable {
-    /// A form part: bytes, or a file.
+    /// One part of a form. Its content is either bytes or a file.
     private struct Part: Codable {
         var data: Data?
         var file: UploadResumeContent?
@@ -19,8 +19,8 @@ struct UploadResumeContent: Codable {
 
     private init() {}
 
-    /// Returns `nil` if a file is missing. Also returns `nil` if the content is the request's own body, because the
-    /// task is then not an upload task.
+    /// Creates the resume data's content. Returns `nil` if a file is missing. Also returns `nil` if the content is the
+    /// request's own body, because the task is then not an upload task.
     init?(_ source: TaskPlan.Source, length: Int64?) {
         self.init()
         switch source {
@@ -62,7 +62,7 @@ struct UploadResumeContent: Codable {
         return size == self.size && modified == self.modified
     }
 
-    /// The source of the content. The sizes of form files are looked up again.
+    /// The source of the upload content. For a form, the sizes of its files are read again.
     ///
     /// - Throws: The failure if form files cannot be read.
     func source() throws(LoadFailure) -> TaskPlan.Source {

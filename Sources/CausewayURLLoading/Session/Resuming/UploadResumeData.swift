@@ -53,8 +53,8 @@ struct UploadResumeData: Codable {
     /// - Throws: The failure if form files cannot be read.
     func source() throws(LoadFailure) -> TaskPlan.Source { try content.source() }
 
-    /// The upload to continue; `nil` if the upload starts over, because the file has changed or the resource has
-    /// another origin.
+    /// The resumable upload that can be continued. `nil` if the file has changed, or if the upload resource has another
+    /// origin. In these cases, the upload must start from the beginning.
     var upload: ResumableUpload? {
         guard let version = UploadVersion(rawValue: interop), let resource = URIReference(resource),
             let text = original.values.url?.absoluteString,

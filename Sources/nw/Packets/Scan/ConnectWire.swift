@@ -8,8 +8,9 @@ final class ConnectWire: ScanWire {
     private let epoll: Epoll
     private var events = Epoll.EventBuffer(capacity: 1024)
     private var open: [PortSurvey.Probe: CInt] = [:]
-    /// Sockets whose connection was refused. Reusing such a socket takes the kernel half the time of creating a new
-    /// socket.
+    /// Sockets whose connection was refused, so that they can be used again.
+    ///
+    /// For the kernel, using a socket again takes half the time of creating one.
     private var idle: [SocketAddress.Family: [CInt]] = [:]
     private let maximumIdle: Int
     /// Started connections that have not been checked yet.
@@ -40,8 +41,8 @@ final class ConnectWire: ScanWire {
     func send(_ probes: [PortSurvey.Probe], _ outcome: (PortSurvey.Probe, ScanSending) -> Void) {
         var isBusy = false
         for probe in probes {
-            // If one probe cannot be sent because a buffer or table of this host is full, the probes after it cannot be
-            // sent either.
+            // If one of this host's buffers or tables is full, a probe cannot be sent. The later probes cannot be sent
+            // either, so do not try to send them.
             let sending = isBusy ? .busy : begin(probe)
             if case .sent = sending { continue }
             if case .busy = sending { isBusy = true }
@@ -58,7 +59,8 @@ final class ConnectWire: ScanWire {
             begun.append((probe, socket.release()))
             return .sent
         } catch {
-            // No answer can have arrived yet, so EACCES comes from this host: a route prohibits the destination.
+            // The call failed before any reply can have arrived. So EACCES comes from this host: one of its routes
+            // prohibits the destination.
             return error.errno == EACCES ? .answered(.localRule) : ScanSending(errno: error.errno)
         }
     }
@@ -71,8 +73,7 @@ final class ConnectWire: ScanWire {
         if let number = idle[family]?.popLast() { return Descriptor(adopting: number) }
         let socket = try Socket.open(family, .stream)
         Socket.abortOnClose(socket.rawValue)
-        // Enable the socket's error queue. Without it, the kernel discards an ICMP error that arrives while connect(2)
-        // still runs.
+        // Enable the socket's error queue. Otherwise the kernel discards an ICMP error that arrives during connect(2).
         try PacketSockets.reportErrors(socket.rawValue, isIPv6: family == .ipv6)
         return socket
     }
@@ -83,13 +84,14 @@ final class ConnectWire: ScanWire {
             let target = target(of: probe)
             let socket = Descriptor(adopting: number)
             do throws(SystemError) {
-                // A second connect(2) reports the result of the first, and makes a refused socket usable again.
+                // A second connect(2) call reports the result of the first call. If the peer refused the connection,
+                // this second call also makes the socket usable again.
                 _ = try Socket.connect(number, to: target)
                 outcome(probe, .answered(.synAck))
             } catch {
                 guard error.errno == EALREADY else {
-                    // Report only errors that answer the probe. After any other error the probe times out, because an
-                    // immediate retry does not help.
+                    // Report only an error that is an answer to the probe. After any other error, an immediate retry
+                    // would not help, so let the probe time out.
                     let isLocal = report(of: socket)?.isOfThisHost(toward: target) == true
                     let sending = isLocal ? ScanSending.answered(.localRule) : ScanSending(errno: error.errno)
                     if case .answered = sending { outcome(probe, sending) }
@@ -105,7 +107,8 @@ final class ConnectWire: ScanWire {
         begun.removeAll(keepingCapacity: true)
     }
 
-    /// Keeps a socket for another probe, unless its error queue contains an error that would be mistaken for the next answer.
+    /// Keeps a socket for another probe. A socket whose error queue contains an error is closed instead: the next probe
+    /// would mistake this error for its own answer.
     private func keep(_ socket: consuming Descriptor, _ family: SocketAddress.Family) {
         guard idle[family, default: []].count < maximumIdle, report(of: socket) == nil else { return }
         idle[family, default: []].append(socket.release())

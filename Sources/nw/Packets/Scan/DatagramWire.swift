@@ -7,7 +7,7 @@ final class DatagramWire: ScanWire {
     private let ports: [UInt16]
     private let index: ScanIndex
     private let attempts: Int
-    /// One socket for each attempt and family, so that an answer identifies its probe.
+    /// The sockets for the probes: one for each attempt and address family. So an answer's socket identifies its probe.
     private var sockets = ScanSockets()
     private let family: [Bool: Int]
 

@@ -57,13 +57,15 @@ extension ScanFinding.Reason {
     }
 }
 
-/// Checks hosts in several ways concurrently: a probe of port 0 checks the host itself, the other probes check TCP ports.
+/// Probes hosts in two ways at the same time: the hosts themselves, and some of their TCP ports. A probe of port 0
+/// stands for the host itself.
 private final class DiscoveryWire: ScanWire {
-    /// Ports at which most hosts answer, at least with a reset.
+    /// Ports that are probed to find hosts. At these ports, most hosts at least answer with a reset.
     private static let knocks: [UInt16] = [443, 80, 22]
     static let questionCount = 1 + knocks.count
 
-    /// Checks the hosts themselves; `nil` if this process may not send echo requests.
+    /// Probes the hosts themselves with echo requests or neighbour requests. `nil` if this process may not send such
+    /// requests.
     private let hosts: NeighbourWire?
     private let knocking: any ScanWire
     let isNear: Bool
@@ -77,7 +79,8 @@ private final class DiscoveryWire: ScanWire {
 
     func send(_ probe: PortSurvey.Probe) -> ScanSending {
         guard probe.port > 0 else { return hosts?.send(probe) ?? .answered(.netUnreachable) }
-        // Do not probe the ports: a host on the same link that ignores ARP or neighbour solicitations is unreachable.
+        // A host on the same link that does not answer ARP or neighbour solicitations is unreachable. So do not probe
+        // its ports.
         if hosts?.isNear(probe.host) == true { return .answered(.hostUnreachable) }
         return knocking.send(Self.knock(probe))
     }
@@ -87,7 +90,8 @@ private final class DiscoveryWire: ScanWire {
             hosts?.collect(into: &answers, milliseconds: milliseconds)
             return
         }
-        // Poll for answers to the host probes, then for answers to the TCP probes, each for at most 2 ms.
+        // First poll for answers to the host probes, then for answers to the TCP probes. Each poll waits for at most 2
+        // ms.
         hosts?.collect(into: &answers, milliseconds: min(milliseconds, 2))
         let first = answers.count
         knocking.collect(into: &answers, milliseconds: min(milliseconds, 2))

@@ -3,7 +3,8 @@ import CausewaySystem
 import CausewayTypes
 import CausewayWire
 
-/// Checks hosts: those on the same link with ARP and neighbour solicitations, all others with echo requests.
+/// Sends probes to check which hosts are up. Hosts on the same link get ARP requests or neighbour solicitations. All
+/// other hosts get echo requests.
 final class NeighbourWire: ScanWire {
     private let targets: ArraySlice<ScanTarget>
     private let index: ScanIndex
@@ -11,13 +12,16 @@ final class NeighbourWire: ScanWire {
     /// The link and the probes' source address for each target; `nil` for a target that is not on a local link.
     private let places: [(link: Int, source: InternetAddress)?]
     private let echo: EchoWire?
-    /// Each target's latest attempt, because an answer does not contain its attempt's number.
+    /// The number of the latest attempt for each target. An answer does not contain the attempt's number.
     private var attempts: [Int]
 
-    /// Whether all targets are on local links: such targets answer immediately or not at all.
+    /// Whether all targets are on local links. Such targets answer immediately or not at all.
     let isNear: Bool
 
-    /// - Parameter links: Links on which this process may send frames. Targets on other links get echo requests.
+    /// Creates probes for the targets.
+    ///
+    /// - Parameter links: The links on which this process may send frames. Targets on other links get ICMP echo
+    ///   requests.
     init(_ targets: ArraySlice<ScanTarget>, _ links: [NeighbourLink]) throws {
         self.targets = targets
         self.links = links
@@ -33,7 +37,7 @@ final class NeighbourWire: ScanWire {
         attempts = Array(repeating: 0, count: targets.count)
     }
 
-    /// Whether a target is on a local link.
+    /// Returns whether the target with this index is on one of the host's local links.
     func isNear(_ host: Int) -> Bool { places[host] != nil }
 
     func send(_ probe: PortSurvey.Probe) -> ScanSending {
@@ -43,7 +47,7 @@ final class NeighbourWire: ScanWire {
     }
 
     func collect(into answers: inout [ScanAnswer], milliseconds: CInt) {
-        // If there is more than one receiver (links, echo socket), poll them in turn, each for at most 2 ms.
+        // If there are several receivers (the links and the echo socket), poll each of them in turn for at most 2 ms.
         let share = links.count + (echo == nil ? 0 : 1) > 1 ? min(milliseconds, 2) : milliseconds
         for link in links {
             link.collect(milliseconds: share) { address in
@@ -58,7 +62,7 @@ final class NeighbourWire: ScanWire {
     }
 }
 
-/// An interface on which ARP and neighbour solicitations are sent. Confined to one thread.
+/// An interface that sends ARP requests and neighbour solicitations. Confined to one thread.
 final class NeighbourLink {
     private let interface: NetworkSnapshot.Interface
     private let probes: NeighbourProbes
@@ -68,7 +72,8 @@ final class NeighbourLink {
     /// The ring buffer size for unread answers, in bytes. It holds about ten thousand answers.
     private static let room = 2 << 20
 
-    /// Returns the Ethernet links that reach some of the targets; empty if this process may not send frames.
+    /// Returns the Ethernet links that reach at least one of the targets. Returns an empty array if this process may
+    /// not send Ethernet frames.
     static func find(_ targets: [ScanTarget]) -> [NeighbourLink] {
         guard let snapshot = try? NetworkSnapshot.current() else { return [] }
         return snapshot.interfaces.compactMap { interface in
@@ -112,7 +117,8 @@ final class NeighbourLink {
             case (.ipv6(let own), .ipv6(let other)):
                 if (own.high, own.low) == (other.high, other.low) { return nil }
                 guard other.interface == nil || other.interface?.index == interface.interface.index else { continue }
-                // Prefixes shorter than 64 bits are ignored: an on-link IPv6 prefix has 64 bits (RFC 4291 §2.5.1).
+                // Skip a prefix that is shorter than 64 bits, because an IPv6 prefix on a link has 64 bits (RFC 4291
+                // §2.5.1).
                 guard address.prefixLength >= 64, address.prefixLength < 128 else { continue }
                 let mask = address.prefixLength == 64 ? 0 : UInt64.max << UInt64(128 - address.prefixLength)
                 if own.high == other.high, own.low & mask == other.low & mask { found = found ?? address.address }

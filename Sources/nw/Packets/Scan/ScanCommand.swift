@@ -119,7 +119,7 @@ struct ScanCommand: Subcommand {
                     try await stop.run("nw.scan") { try ScanSession(command, found).run(until: stop) }
                 }
             } catch let code as ExitCode where stop.isSet && code.rawValue > 128 {
-                // End successfully: the interrupt lost no results, because the results so far are already printed.
+                // End successfully. The interrupt lost no results, because all results so far are already printed.
             }
         }
     }

@@ -110,7 +110,7 @@ final class ScanSession {
         settings.longestWait = .seconds(command.wait)
         if (wire as? NeighbourWire)?.isNear == true {
             settings.isNear = true
-            // A host on the same link answers immediately or not at all.
+            // A host on the same link answers immediately or never, so a short wait is enough.
             settings.longestWait = min(settings.longestWait, .milliseconds(200))
         }
         var scan = PortSurvey(hosts: group.count, ports: ports.count, settings: settings)

@@ -6,7 +6,7 @@ import CausewayWire
 
 /// A host to scan.
 struct ScanTarget: Sendable {
-    /// The name from the command line, or the address if the target comes from a range.
+    /// The host's name from the command line. If the target comes from an address range, this is the address.
     var name: String
     var address: InternetAddress
     /// The address, with port 0.
@@ -53,8 +53,8 @@ struct ScanTarget: Sendable {
     /// Replaces IPv4 addresses with their translations on an IPv6-only network with NAT64. The names stay the same.
     private static func translated(_ targets: [ScanTarget]) async -> [ScanTarget] {
         let reached = await AddressTranslation.addresses(for: targets.map(\.socketAddress))
-        // The network can have several NAT64 prefixes. The result then lists all targets with the first prefix, then
-        // all targets with the next. Use only the first prefix.
+        // The network can have several NAT64 prefixes. The result first lists all targets with the first prefix, and
+        // then all targets with the next prefix. Use only the first prefix.
         guard reached.count >= targets.count else { return targets }
         return zip(targets, reached).map { target, address in
             ScanTarget(name: target.name, address.internetAddress ?? target.address)
@@ -62,7 +62,7 @@ struct ScanTarget: Sendable {
     }
 }
 
-/// Finds the indexes of targets by their address, and the indexes of ports by their number.
+/// Finds the index of a target by its address, and the index of a port by its number.
 struct ScanIndex {
     private struct Wide: Hashable {
         var high: UInt64

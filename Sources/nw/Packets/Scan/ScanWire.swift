@@ -7,22 +7,23 @@ struct ScanAnswer {
     var reason: ScanFinding.Reason
 }
 
-/// Sends probes and receives answers; one implementation for each technique. Confined to one thread.
+/// Sends probes and receives answers. Each probing technique has its own implementation. Confined to one thread.
 protocol ScanWire: AnyObject {
     func send(_ probe: PortSurvey.Probe) -> ScanSending
     /// Sends several probes in order. Calls `outcome` for each probe whose result is not ``ScanSending/sent``.
     func send(_ probes: [PortSurvey.Probe], _ outcome: (PortSurvey.Probe, ScanSending) -> Void)
-    /// Appends the received answers. Waits for at most the given time if there are none.
+    /// Appends all answers that have arrived. If there are none, waits for an answer, but not longer than the given
+    /// time.
     func collect(into answers: inout [ScanAnswer], milliseconds: CInt)
     /// Releases a probe's resources when its answer is no longer needed.
     func forget(_ probe: PortSurvey.Probe)
-    /// Maximum number of probes that can wait for an answer at the same time.
+    /// The maximum number of probes that can wait for answers at the same time.
     var maximumWaiting: Int { get }
 }
 
 enum ScanSending {
     case sent
-    /// The system call that should send the probe has returned the answer, such as a refused connection.
+    /// The probe already has an answer, which the sending system call returned. An example is a refused connection.
     case answered(ScanFinding.Reason)
     /// The probe cannot be sent now, because a buffer or table is full.
     case busy
@@ -32,8 +33,8 @@ extension ScanWire {
     func send(_ probes: [PortSurvey.Probe], _ outcome: (PortSurvey.Probe, ScanSending) -> Void) {
         var isBusy = false
         for probe in probes {
-            // If one probe cannot be sent because a buffer or table of this host is full, the probes after it cannot be
-            // sent either.
+            // If one of this host's buffers or tables is full, a probe cannot be sent. The later probes cannot be sent
+            // either, so do not try to send them.
             let sending = isBusy ? .busy : send(probe)
             if case .sent = sending { continue }
             if case .busy = sending { isBusy = true }
@@ -52,7 +53,7 @@ extension ScanSending {
         case ECONNREFUSED: self = .answered(.connectionRefused)
         case EHOSTUNREACH, EHOSTDOWN: self = .answered(.hostUnreachable)
         case ENETUNREACH, ENETDOWN: self = .answered(.netUnreachable)
-        // EPERM means that a packet filter on this host dropped the probe: no ICMP error is reported with this number.
+        // With EPERM, a packet filter on this host has dropped the probe. An ICMP error never has this number.
         case EPERM: self = .answered(.localRule)
         case EACCES: self = .answered(.adminProhibited)
         case EINVAL, EAFNOSUPPORT: self = .answered(.netUnreachable)
@@ -69,22 +70,25 @@ extension PacketArrival {
         return offender.internetAddress == source && target.internetAddress != source
     }
 
-    /// The reason for the port's state, according to this ICMP error; `nil` if the error does not concern the port.
+    /// Returns the reason for the port's state that follows from this ICMP error. Returns `nil` if the error does not
+    /// concern the port.
     func reason(of target: SocketAddress, isIPv6: Bool) -> ScanFinding.Reason? {
         guard let reason = ScanFinding.Reason(icmpType: icmpType, code: icmpCode, isIPv6: isIPv6) else { return nil }
         return isOfThisHost(toward: target) ? .localRule : reason
     }
 }
 
-/// One technique's sockets, for both address families, with the code that reads them.
+/// The sockets that one scan technique uses, for both address families. Also contains the code that reads them.
 struct ScanSockets: ~Copyable {
     private var sockets: [CInt] = []
     private(set) var families: [Bool] = []
     private var buffer = [UInt8](repeating: 0, count: 2048)
-    /// 120 bytes are enough for an answer's headers: IPv4 with options, and TCP.
+    /// Buffers for received packets. 120 bytes suffice for the headers of a reply: an IPv4 header with options, and a
+    /// TCP header.
     private var intake = PacketIntake(byteCount: 120)
 
-    /// The receive buffer size in bytes. It holds some thousands of packets, because the kernel charges about 800 bytes for each.
+    /// The socket receive buffer size in bytes. The kernel counts about 800 bytes per packet, so the buffer holds
+    /// several thousand packets.
     private static let room = 8 << 20
 
     mutating func add(_ socket: consuming Descriptor, isIPv6: Bool) {
@@ -95,11 +99,12 @@ struct ScanSockets: ~Copyable {
 
     deinit { for socket in sockets { Descriptor(adopting: socket).close() } }
 
-    /// Sends one packet and returns the result. `place` is the socket's index, in the order in which sockets were added.
+    /// Sends one packet and returns the result. `place` is the index of the socket to use, in the order in which
+    /// sockets were added.
     func send(_ bytes: [UInt8], to address: SocketAddress, over place: Int) -> ScanSending {
         let socket = sockets[place]
         var last: CInt = 0
-        // Try again after an error: a pending ICMP error makes one call fail, and this call clears the error.
+        // A pending ICMP error makes one call fail. The failed call clears the error, so try again.
         for _ in 0..<3 {
             do {
                 _ = try bytes.withUnsafeBytes { bytes throws(SystemError) in
@@ -114,7 +119,7 @@ struct ScanSockets: ~Copyable {
         return ScanSending(errno: last)
     }
 
-    /// Sends a batch. Calls `outcome` with the index and result of each packet that was not sent.
+    /// Sends a batch of packets. Calls `outcome` with the index and the result for each packet that was not sent.
     func send(_ batch: PacketBatch, over place: Int, _ outcome: (Int, ScanSending) -> Void) {
         var (done, failures) = (0, 0)
         while done < batch.count {
@@ -123,7 +128,7 @@ struct ScanSockets: ~Copyable {
                 failures = 0
             } catch {
                 failures += 1
-                // Try again after an error: a pending ICMP error makes one call fail, and this call clears the error.
+                // A pending ICMP error makes one call fail, and this call clears the error. So try again.
                 guard failures == 3 || error.errno == EPERM else { continue }
                 let sending = ScanSending(errno: error.errno)
                 guard case .answered = sending else {
@@ -135,11 +140,13 @@ struct ScanSockets: ~Copyable {
         }
     }
 
-    /// Calls `body` for each packet and each ICMP error, with the bytes, the sender, the error (`nil` for a packet) and the socket's index.
+    /// Calls `body` for each packet and each ICMP error.
+    ///
+    /// `body` receives the bytes, the sender, the error (`nil` for a packet) and the socket's index.
     mutating func collect(milliseconds: CInt, _ body: (Span<UInt8>, SocketAddress?, PacketArrival?, Int) -> Void) {
         for (place, ready) in PacketSockets.wait(sockets, milliseconds: milliseconds).enumerated() {
-            // `takeErrors` and `takeDatagrams` each read a limited number of packets, so that a continuous stream of
-            // packets cannot stop the scan from sending.
+            // `takeErrors` and `takeDatagrams` read only a limited number of packets each. So a continuous stream of
+            // packets cannot keep the scan from sending.
             if ready.errors { takeErrors(place, body) }
             if ready.datagrams { takeDatagrams(place, body) }
         }
@@ -161,7 +168,7 @@ struct ScanSockets: ~Copyable {
     ) {
         for _ in 0..<64 {
             let count = try? intake.take(sockets[place]) { bytes, peer in body(bytes, peer, nil, place) }
-            // If fewer packets arrived than one batch can hold, no packet is pending.
+            // If a read returns less than a full batch, no more packets are waiting.
             guard count == PacketIntake.maximum else { return }
         }
     }

@@ -5,7 +5,7 @@ import CausewaySystem
 final class SurveyLoop {
     private let clock = ContinuousClock()
     private let start: ContinuousClock.Instant
-    /// The next probes to send, and their sending results.
+    /// The next probes to send, and the result for each probe that was sent.
     private var probes: [PortSurvey.Probe] = []
     private var outcomes: [(PortSurvey.Probe, ScanSending)] = []
 
@@ -46,14 +46,14 @@ final class SurveyLoop {
         _ scan: inout PortSurvey, _ wire: any ScanWire, _ heard: (PortSurvey.Probe, ScanFinding.Reason) -> Bool,
         _ goesOn: inout Bool
     ) -> CInt? {
-        // Read the clock once for all due probes, because reading it for each probe would cost more than the probe.
+        // Read the clock once for all due probes. Reading it for each probe would cost more than the probe itself.
         let now = clock.now - start
         var pause: CInt = 0
         collecting: while probes.count < Self.maximumAtOnce {
             switch scan.next(at: now) {
             case .finished: return nil
             case .wait(let until):
-                // Wait for at most 100 ms, so that an interrupt is noticed soon.
+                // Wait for at most 100 ms at a time, to react quickly to an interrupt.
                 pause = CInt(max(1, min(100, Int((until - now) / .milliseconds(1)))))
                 break collecting
             case .send(let probe): probes.append(probe)
@@ -65,7 +65,7 @@ final class SurveyLoop {
         return tell(&scan, heard, &goesOn) ? pause : 1
     }
 
-    /// Reports the sending results to the survey. Returns whether all probes could be sent.
+    /// Reports the sent probes to the survey. Returns whether every probe could be sent.
     private func tell(
         _ scan: inout PortSurvey, _ heard: (PortSurvey.Probe, ScanFinding.Reason) -> Bool, _ goesOn: inout Bool
     ) -> Bool {

@@ -10,9 +10,9 @@ final class SynWire: ScanWire {
     private let sources: [InternetAddress?]
     private let probes: ScanProbes
     private var sockets = ScanSockets()
-    /// The segments to send and their probes, by socket index.
+    /// For each socket index, the segments to send, and the probes to which they belong.
     private var batches: [(segments: PacketBatch, probes: [PortSurvey.Probe])] = []
-    /// The socket index for each target.
+    /// Maps each target to a socket. The value is the index of the socket that sends this target's probes.
     private let places: [Int]
 
     /// - Throws: ``SystemError`` with `EPERM` if the process may not open raw sockets.
@@ -34,8 +34,10 @@ final class SynWire: ScanWire {
         sources = SourceAddress.toward(targets.map(\.socketAddress)).map { $0?.address }
     }
 
-    /// Returns the first source port, chosen outside the kernel's ephemeral port range. The kernel could give a port in
-    /// this range to another program's socket, which would then receive our answers or reply to the target.
+    /// Returns the first source port for the probes. It lies outside the kernel's range of ephemeral ports.
+    ///
+    /// The kernel could give a port in that range to another program's socket. That socket would then receive the
+    /// answers to our probes, or reply to the target.
     private static func freePort() -> UInt16 {
         let taken = System.temporaryPorts
         let count = UInt16(ScanProbes.maximumAttempts)

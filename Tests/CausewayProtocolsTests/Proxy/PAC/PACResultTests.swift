@@ -8,7 +8,7 @@ import Testing
 struct PACResultTests {
     struct Row: Sendable, CustomTestStringConvertible {
         var text: String
-        /// `http h:1`, with the bytes of an IPv6 address unchanged.
+        /// The expected results, such as `http h:1`. The bytes of an IPv6 address are unchanged.
         var ways: [String]
         var unusable: [String]
         var testDescription: String { text.isEmpty ? "(empty)" : text }

@@ -97,7 +97,8 @@ extension Loopback {
             let limits = Script.content(of: "/proc/\(process)/limits") ?? ""
             let files = limits.split(separator: "\n").first { $0.hasPrefix("Max open files") }
             #expect(files?.split(separator: " ").dropFirst(3).prefix(2) == ["0", "0"])
-            // If the directory is readable, it shows the process's channel and no other descriptor.
+            // This directory lists the open descriptors of the script process. If it is readable, it must contain only
+            // one descriptor, the channel.
             if let open = try? FileManager.default.contentsOfDirectory(atPath: "/proc/\(process)/fd") {
                 #expect(open.count == 1)
             }

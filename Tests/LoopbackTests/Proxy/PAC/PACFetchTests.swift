@@ -11,7 +11,8 @@ extension Loopback {
             ProxyTests.parameters([try ProxyConfiguration(automaticConfiguration: url)])
         }
 
-        /// Whether a connection to a server of the test succeeds, with a script that returns DIRECT.
+        /// Checks that the client can connect to a test server. The proxy script returns DIRECT, so the client must not
+        /// use a proxy.
         private static func connects(_ parameters: NWParameters, _ server: ListenerProbe) async throws {
             let report = try await ProxyTests.exchange(to: server.endpoint, parameters, server)
             #expect(report.proxyConfigured && !report.usedProxy)

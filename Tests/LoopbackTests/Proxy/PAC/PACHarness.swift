@@ -6,7 +6,7 @@ import CausewayWire
 import FoundationEssentials
 import Testing
 
-/// Names that only a test knows.
+/// A resolver for names that exist only in a test.
 struct KnownNames: NameResolver {
     var table: [String: [String]] = [:]
 
@@ -28,7 +28,7 @@ struct KnownNames: NameResolver {
     }
 }
 
-/// Never answers, and records the names it was asked for.
+/// A name resolver that never answers. It records the names that it was asked for.
 struct SilentNames: NameResolver {
     let asked = Mailbox<String>()
 
@@ -41,13 +41,14 @@ struct SilentNames: NameResolver {
 }
 
 enum Script {
-    /// Without the engine, the tests are skipped with a message, and fail if all tests must run.
+    /// Whether these tests can run. If the script engine is missing, the tests are skipped with a message. In a run
+    /// that must execute all tests, they fail instead.
     static let canRun = PACProcess.problem == nil || ProcessInfo.processInfo.environment["CI"] == "true"
     static let need: Comment = "libduktape207 is not installed"
 
     static let loop = Engine.nextLoop()
 
-    /// Returns the result of a script for a URL.
+    /// Runs a proxy script for a URL, and returns its result.
     static func evaluate(
         _ script: String, url: String = "https://www.example.test/", names: any NameResolver = KnownNames(),
         within limit: Duration = Patience.limit
@@ -60,7 +61,7 @@ enum Script {
         return try await reports.next()
     }
 
-    /// Returns the error message for a script without a result.
+    /// Runs a proxy script that must fail, and returns the error message.
     static func failure(_ script: String, names: any NameResolver = KnownNames()) async throws -> String {
         let report = try await evaluate(script, names: names)
         guard case .failure(.failed(let text)) = report.result else {
@@ -74,12 +75,12 @@ enum Script {
         "function FindProxyForURL(url, host) { return '\(result)'; }"
     }
 
-    /// Reads a file of the kernel, which does not state its length.
+    /// Reads a file that the kernel generates. The length of such a file is not known before it is read.
     static func content(of path: String) -> String? {
         FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// The script processes of this process, including zombies.
+    /// The child processes that run scripts for this process, including zombies.
     static var processes: [Int32] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc")) ?? []
         return names.compactMap { Int32($0) }.filter { number in

@@ -6,7 +6,8 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// In separate processes, so that no other code opens or closes descriptors.
+    /// Tests the resource use of proxy scripts. The tests run in separate processes, so that no other code opens or
+    /// closes file descriptors.
     @Suite("Resource use of PAC scripts", .enabled(if: Script.canRun, Script.need))
     struct PACResourceTests {
         @Test("Memory and stack are limited, and nothing is leaked")
@@ -92,7 +93,7 @@ extension Loopback {
 }
 
 extension Script {
-    /// Expects that neither a process nor a descriptor is leaked.
+    /// Runs `body`. Checks that afterwards no additional process exists and no additional file descriptor is open.
     static func leavingNothing(_ body: () async throws -> Void) async throws {
         Watchdog.arm(seconds: 300)
         _ = try await evaluate(choosing("DIRECT"))

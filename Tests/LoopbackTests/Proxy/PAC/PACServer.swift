@@ -20,7 +20,7 @@ final class PACServer: Sendable {
         "HTTP/1.1 200 OK\r\nContent-Length: \(text.utf8.count)\r\n\(fields)\r\n\(text)"
     }
 
-    /// - Parameter answer: The answer by path; `nil` means silence.
+    /// - Parameter answer: Returns the response for a path. If it returns `nil`, the server does not respond.
     static func with(
         _ answer: @escaping @Sendable (String) -> String?, _ body: (PACServer) async throws -> Void
     ) async throws {

@@ -22,7 +22,7 @@ extension Loopback {
             try await ProxyTests.exchange(to: endpoint, ProxyTests.parameters([configuration]), server)
         }
 
-        /// Returns the error of a connection that must not be established.
+        /// Starts a connection that must fail. Returns its error and the proxy's failure reason.
         private static func failure(
             to endpoint: NWEndpoint = ProxyTests.name, _ parameters: NWParameters
         ) async throws -> (error: NWError, reason: String) {

@@ -7,7 +7,8 @@ import FoundationEssentials
 import Testing
 
 extension Loopback {
-    /// In a separate process, so that no other code opens or closes descriptors. `CAUSEWAY_ROUNDS` sets the number of runs per stack.
+    /// Tests of cancelling connections. They run in a separate process in which no other code opens or closes
+    /// descriptors. `CAUSEWAY_ROUNDS` sets the number of runs per protocol stack.
     @Suite("Cancelling connections with protocol stacks")
     struct MessageCancellationTests {
         @Test("Cancelling at any point completes all requests and leaks nothing")
@@ -82,14 +83,14 @@ private final class Demolition: Sendable {
         let connection = NWConnection(to: endpoint, using: try stack.parameters(isServer: false))
         watch(connection)
         let (isAbortive, isServers) = (random.chance(oneIn: 2), random.chance(oneIn: 3))
-        // A fifth of the connections is cancelled before it is ready, the others after a number of messages. With datagrams this number is
-        // small, so that few connections wait for credit.
+        // Cancel one fifth of the connections before they are ready. Cancel the others after a random number of
+        // messages. With datagrams, this number is at most 5, so that few connections wait for send credit.
         let last = random.chance(oneIn: 5) ? nil : random.integer(in: 0...(stack.isDatagram ? 5 : 60))
         let client = Conversation(stack, connection, sends: 1, receives: 2) { number in
             guard number == last else { return }
             let victims = isServers ? self.accepted.withLock { $0 } : []
             for victim in victims { victim.end(isAbortive) }
-            // A datagram peer receives no end.
+            // A datagram client does not learn that the server has ended, so the client cancels its own connection.
             if victims.isEmpty || self.stack.isDatagram { connection.cancel(isAbortive) }
         }
         client.begin()
@@ -110,7 +111,7 @@ private final class Demolition: Sendable {
     }
 }
 
-/// One end, which sends and receives until the connection is over.
+/// One side of a test connection. It sends and receives messages until the connection ends.
 private final class Conversation: Sendable {
     private let stack: MessageStack
     private let probe: Probe
@@ -137,7 +138,8 @@ private final class Conversation: Sendable {
 
     func end(_ isAbortive: Bool) { probe.connection.cancel(isAbortive) }
 
-    /// Waits for the end. Every request must have completed, and every received message must have been sent.
+    /// Waits for the end, and checks the results. Every send call must have completed, and every received message must
+    /// have been sent.
     func expectEnd() async throws {
         let outcome = try await receiver.outcome.next()
         if case .mistake(let what) = outcome, !stack.isDatagram { Issue.record("\(stack): \(what)") }

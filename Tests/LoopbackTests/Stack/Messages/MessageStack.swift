@@ -19,11 +19,11 @@ enum MessageStack: String, CaseIterable, CustomTestStringConvertible, Sendable {
 
     var testDescription: String { rawValue }
     var isDatagram: Bool { self == .framerOverUDP || self == .framerOverDTLS }
-    /// Whether the uppermost protocol is the framer, whose messages have a kind.
+    /// Whether the topmost protocol is the test's own framer. Only this framer's messages have a kind.
     var hasKinds: Bool { self != .webSocket && self != .webSocketOverTLS }
 
-    /// The maximum message length. A message must fit into one datagram together with the headers of its pieces; with DTLS, into a datagram
-    /// of the minimum size that DTLS assumes.
+    /// The maximum message length. A message and the headers of its pieces must fit into one datagram. With DTLS, it
+    /// must fit into a datagram of the smallest size that DTLS assumes.
     var longestMessage: Int {
         switch self {
         case .framerOverUDP: 60_000
@@ -57,7 +57,7 @@ enum MessageStack: String, CaseIterable, CustomTestStringConvertible, Sendable {
         }
     }
 
-    /// Returns the context of a message to send.
+    /// Returns the content context for a message that is about to be sent.
     func context(kind: Int) -> NWConnection.ContentContext {
         let metadata: NWProtocolMetadata
         if hasKinds {
@@ -76,7 +76,7 @@ enum MessageStack: String, CaseIterable, CustomTestStringConvertible, Sendable {
         return !hasKinds && (metadata as? NWProtocolWebSocket.Metadata)?.opcode == .close
     }
 
-    /// Whether the metadata of a received piece have this kind of message.
+    /// Returns whether the metadata of a received piece contain this kind of message.
     func isOfKind(_ kind: Int, _ context: NWConnection.ContentContext?) -> Bool {
         if hasKinds {
             let metadata = context?.protocolMetadata(definition: PieceFramer.definition)
@@ -87,7 +87,8 @@ enum MessageStack: String, CaseIterable, CustomTestStringConvertible, Sendable {
     }
 }
 
-/// A server with a certificate, and a client that does not verify it: the tests concern the data, not the identity.
+/// A server certificate, and a client that does not verify it. The tests that use them check the transferred data, not
+/// the identity.
 enum TestIdentity {
     private static let server = Result {
         let now = Int64(Date().timeIntervalSince1970)

@@ -40,7 +40,7 @@ extension Loopback {
                 guard !stack.isDatagram else { return }
                 try await pair.client.sendEnd()
                 var end = try await pair.server.receiveMessage()
-                // With WebSocket, the close frame is a separate message.
+                // With WebSocket, the close frame has already arrived as a separate message.
                 if !stack.hasKinds { end = try await pair.server.receiveMessage() }
                 #expect(end.isFinal && end.data == nil)
             }

@@ -4,7 +4,7 @@ import CausewayTestKit
 import Dispatch
 import FoundationEssentials
 
-/// Messages with random sizes and contents. Sender and receiver get equal messages from equal seeds.
+/// Messages with random sizes and contents. A sender and a receiver with equal seeds get equal messages.
 struct MessageSequence: Sendable {
     struct Message: Sendable {
         var kind: Int
@@ -25,7 +25,8 @@ struct MessageSequence: Sendable {
         return Message(kind: random.integer(in: 0...127), content: Data(Self.block[start..<(start + count)]))
     }
 
-    /// Returns a size that is mostly small, sometimes empty or one byte, and sometimes around the sizes of buffers.
+    /// Returns a random message size. Most sizes are small. Some messages are empty or have one byte, and some are
+    /// about as large as the buffers.
     private mutating func size() -> Int {
         switch random.integer(in: 0...999) {
         case 0: 65_536
@@ -45,7 +46,7 @@ struct MessageSequence: Sendable {
     }()
 }
 
-/// Sends messages in random pieces, several at a time.
+/// Sends messages in random pieces. Several send calls are in progress at the same time.
 final class MessageSender: Sendable {
     private struct State: Sendable {
         var sequence: MessageSequence
@@ -55,7 +56,8 @@ final class MessageSender: Sendable {
         var window = 1
         var asked = 0
         var answered = 0
-        /// Bytes of datagrams that have not been received: more would overflow the receiver's socket.
+        /// The number of bytes in datagrams that were sent but not received yet. The test keeps this number low, so
+        /// that the receiver's socket buffer has room.
         var inFlight = 0
         var failure: NWError?
     }
@@ -81,7 +83,7 @@ final class MessageSender: Sendable {
                 random: SplitMix64(seed: ~seed), left: count))
     }
 
-    /// Whether every send has completed.
+    /// Whether every send call has completed.
     var isAnswered: Bool { state.withLock { $0.asked == $0.answered } }
     var failure: NWError? { state.withLock { $0.failure } }
 
@@ -132,11 +134,11 @@ final class MessageSender: Sendable {
         return Piece(content: first, context: current.context, isLast: false)
     }
 
-    /// Returns the space that a datagram takes in the receiver's buffer, with its overhead.
+    /// Returns the space that a datagram takes in the receiver's buffer, including overhead.
     private static func cost(_ count: Int) -> Int { count + 2_048 }
 }
 
-/// Receives messages with random limits, and compares them.
+/// Receives messages with random limits, and compares them with the expected messages.
 final class MessageReceiver: Sendable {
     enum Outcome: Sendable, Equatable {
         case all

@@ -3,14 +3,15 @@ import CausewaySystem
 import CausewayTestKit
 import FoundationEssentials
 
-/// A framer for messages in pieces. The four-byte header of a piece states whether it is the last of its message, the kind of the message
-/// (7 bits), and the length of the piece (24 bits).
+/// A framer for messages that are sent in pieces.
 ///
-/// A seeded generator selects one of the ways that the framer interface offers, for each piece.
+/// Each piece has a four-byte header. It states whether the piece is the last one in its message, the message's kind (7
+/// bits), and the piece's length (24 bits). For each piece, a seeded generator selects one of the functions that the
+/// framer interface offers.
 final class PieceFramer: NWProtocolFramerImplementation {
     static let definition = NWProtocolFramer.Definition(implementation: PieceFramer.self)
     static var label: String { "pieces" }
-    /// The number of live objects: a framer that outlives its connection is a leak.
+    /// The number of framers that exist. A framer that outlives its connection is a memory leak.
     static let living = LockedValue(0)
 
     private struct Piece {
@@ -20,7 +21,7 @@ final class PieceFramer: NWProtocolFramerImplementation {
     }
 
     private var random: SplitMix64
-    /// As a handshake, both sides send "HI" first.
+    /// Whether this side still waits for the peer's greeting. As a handshake, both sides first send "HI".
     private var awaitsGreeting: Bool
     private var piece: Piece?
 
@@ -93,7 +94,8 @@ final class PieceFramer: NWProtocolFramerImplementation {
         }
     }
 
-    /// Delivers the piece in copies of random lengths. Returns the number of bytes to wait for if the piece is incomplete.
+    /// Delivers a piece of a message in copies of random length. If the piece is incomplete, returns the number of
+    /// missing bytes.
     private func deliverCopies(_ whole: Piece, _ framer: NWProtocolFramer.Instance) -> Int? {
         var rest = whole
         if rest.left == 0 { framer.deliverInput(data: Data(), message: rest.message, isComplete: rest.isLast) }

@@ -6,8 +6,8 @@ package struct NTLMResponse: Equatable, Sendable {
     package struct Choice: Sendable {
         /// The client's own challenge: 8 random bytes.
         package var challenge: [UInt8]
-        /// The time in units of 100 ns since the year 1601. This value is used only if the server does not send its own
-        /// time.
+        /// The client's time, in units of 100 ns since the year 1601. The response contains it only if the server has
+        /// not sent its own time.
         package var time: UInt64
 
         package init(challenge: [UInt8], time: UInt64) {
@@ -49,12 +49,12 @@ package struct NTLMResponse: Equatable, Sendable {
             let old = functions.hmacMD5(key, message.challenge + choice.challenge)
         else { return nil }
         nt = proof + proven
-        // If the server has sent its time, the LMv2 response is all zeros (MS-NLMP §3.1.5.1.2).
+        // If the server has sent a timestamp, the LMv2 response consists of zeros (MS-NLMP §3.1.5.1.2).
         lm = hasIntegrityCode ? [UInt8](repeating: 0, count: 24) : old + choice.challenge
         self.sessionKey = sessionKey
     }
 
-    /// Returns the server's attributes together with those that the client adds.
+    /// Returns the attributes for the NTLM response: those from the server, and those that the client adds.
     private static func attributes(
         _ stated: [NTLMAttribute], service: String, hasIntegrityCode: Bool
     ) -> [NTLMAttribute] {
