@@ -45,6 +45,11 @@ enum Sockets {
 
     static func isListening(onTCPPort port: UInt16) -> Bool { holds(port, state: "0A", in: ["tcp", "tcp6"]) }
 
+    /// Whether a socket listens on the TCP port or has the UDP port, with any address and in any process.
+    static func isTaken(_ port: UInt16) -> Bool {
+        isListening(onTCPPort: port) || holds(port, state: nil, in: ["udp", "udp6"])
+    }
+
     static func waitForDatagramSocket(port: UInt16) async throws {
         try await eventually("a program has UDP port \(port)") { holds(port, state: nil, in: ["udp", "udp6"]) }
     }

@@ -89,7 +89,9 @@ final class Scratch {
             let isFree = latest.withLock { $0 } == .ready
             listener.cancel()
             try await eventually("the port is released") { latest.withLock { $0 } == .cancelled }
-            if isFree { return port }
+            // A program that another test starts at this moment is at first a copy of this process with copies of its
+            // sockets. Such a copy would still listen: the next connection to the port would reach nobody.
+            if isFree, !Sockets.isTaken(port) { return port }
         }
         throw NWError.posix(.EADDRINUSE)
     }
