@@ -5,11 +5,12 @@ import Testing
 enum PythonMember {
     static let path = Peer.find("python3")
 
-    /// A Python program with three commands:
+    /// A Python program with four commands:
     ///
     /// - `speak GROUP PORT SOURCE TEXT...`: sends each text to the group from the address SOURCE, and prints the
     ///   answers that arrive within one second.
     /// - `tell HOST PORT SOURCE TEXT...`: does the same, but sends to a single host.
+    /// - `ask GROUP PORT SOURCE TEXT...`: does the same as `speak`, but first waits for as many answers as texts.
     /// - `hear GROUP PORT INTERFACE`: joins the group, prints each message with its hop limit, and answers it.
     static let script = """
         import socket, struct, sys
@@ -40,11 +41,14 @@ enum PythonMember {
             struct.pack("@I", link) if isV6 else struct.pack("@4s4si", b"", b"", link))
         for text in sys.argv[5:]:
             s.sendto(text.encode(), (place, port))
+        def take():
+            data, sender = s.recvfrom(65536)
+            print(f"{sender[0]} {sender[1]} {data.decode()}", flush=True)
+        if verb == "ask":
+            for text in sys.argv[5:]: take()
         s.settimeout(1)
         try:
-            while True:
-                data, sender = s.recvfrom(65536)
-                print(f"{sender[0]} {sender[1]} {data.decode()}", flush=True)
+            while True: take()
         except socket.timeout:
             pass
         """
