@@ -247,7 +247,7 @@ extension Zeroconf {
                 def update_service(self, zc, type, name): self.show("~", zc, type, name)
                 def remove_service(self, zc, type, name): print("-", name[:-len(type) - 1], flush=True)
             ServiceBrowser(Zeroconf(**place), kind, Listener())
-            time.sleep(60)
+            time.sleep(36000)
             """
         return run(program, ["\(type).local.", address])
     }

@@ -174,7 +174,7 @@ enum Zeroconf {
                 def remove_service(self, zc, type, name): print("-", name, flush=True)
             zc = Zeroconf(interfaces=[sys.argv[2]])
             ServiceBrowser(zc, sys.argv[1], Listener())
-            time.sleep(60)
+            time.sleep(36000)
             """
         return ["-u", "-c", program, "\(type).local.", TwoHosts.far4]
     }
@@ -190,7 +190,7 @@ enum Zeroconf {
                 def remove_service(self, zc, type, name): pass
             zc = Zeroconf(interfaces=[sys.argv[2]])
             ServiceBrowser(zc, sys.argv[1], Listener())
-            time.sleep(60)
+            time.sleep(36000)
             """
         return ["-u", "-c", program, "\(type).local.", TwoHosts.far4]
     }

@@ -150,7 +150,7 @@ extension Interop {
             s.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 0)
             s.bind(("::", 5353))
             print("ready")
-            time.sleep(60)
+            time.sleep(36000)
             """
 
         private static let sending = """
