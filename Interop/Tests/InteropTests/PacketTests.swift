@@ -143,10 +143,9 @@ extension Interop {
             try await TwoHosts.run { hosts, scratch in
                 let capture = try scratch.start(
                     try Built.nw(), ["capture", "--json", "-c", "4", "icmp"], on: hosts.near)
-                try await Task.sleep(for: .milliseconds(500))
-                let ping = try scratch.start(
-                    try Built.nw(), ["ping", "-c", "2", "-i", "0.1", TwoHosts.far4], on: hosts.near)
-                #expect(try await ping.finished() == 0)
+                // With --json, the capture does not say when it begins. So send until it has its packets.
+                _ = try scratch.start(
+                    try Built.nw(), ["ping", "-q", "-c", "100000", "-i", "0.1", TwoHosts.far4], on: hosts.near)
                 #expect(try await capture.finished() == 0, "\(capture.errors)")
                 let lines = Self.text(capture).split(separator: "\n")
                 #expect(lines.count == 4)
