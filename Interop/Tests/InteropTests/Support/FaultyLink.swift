@@ -34,14 +34,7 @@ struct FaultyLink: Sendable {
 
     /// Returns the number of packets that a host has sent since the test created the host.
     func sent(by host: String) throws -> Int {
-        let process = Process()
-        let pipe = Pipe()
-        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
-        process.arguments = ["ip", "netns", "exec", host, "cat", "/sys/class/net/\(Self.link)/statistics/tx_packets"]
-        process.standardOutput = pipe
-        try process.run()
-        process.waitUntilExit()
-        let text = String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+        let text = try HostFile.contents(of: "/sys/class/net/\(Self.link)/statistics/tx_packets", on: host)
         return try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines)))
     }
 

@@ -91,6 +91,31 @@ struct TwoHosts: Sendable {
     }
 }
 
+/// Reads files of the kernel as a host sees them.
+enum HostFile {
+    static func contents(of path: String, on host: String) throws -> String {
+        let process = Process()
+        let pipe = Pipe()
+        process.executableURL = URL(fileURLWithPath: "/usr/bin/env")
+        process.arguments = ["ip", "netns", "exec", host, "cat", path]
+        process.standardOutput = pipe
+        try process.run()
+        process.waitUntilExit()
+        return String(decoding: pipe.fileHandleForReading.readDataToEndOfFile(), as: UTF8.self)
+    }
+}
+
+extension Sockets {
+    /// Waits until a program on a host has a UDP port of IPv4.
+    static func waitForDatagramSocket(port: UInt16, on host: String) async throws {
+        let digits = String(port, radix: 16, uppercase: true)
+        let place = ":" + String(repeating: "0", count: 4 - digits.count) + digits + " "
+        try await eventually("a program has UDP port \(port)") {
+            try HostFile.contents(of: "/proc/net/udp", on: host).contains(place)
+        }
+    }
+}
+
 extension Scratch {
     /// Starts a program on one of two hosts.
     func start(

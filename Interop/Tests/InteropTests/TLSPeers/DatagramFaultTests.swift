@@ -18,7 +18,7 @@ extension Interop {
                         "openssl",
                         ["s_server", "-accept", "10.77.9.2:7000", "-dtls1_2", "-quiet"]
                             + ["-cert", files.certificate("ec"), "-key", files.key("ec")], on: hosts.far, input: .held)
-                    try await Task.sleep(for: .milliseconds(500))
+                    try await Sockets.waitForDatagramSocket(port: 7_000, on: hosts.far)
                     let nw = try scratch.start(
                         try Built.nw(),
                         ["cat", "-v", "-u", "--tls", "--ca", files.certificate("root"), "--server-name", "server.test"]
@@ -37,7 +37,7 @@ extension Interop {
                         try Built.nw(),
                         ["cat", "-v", "-u", "-l", "--tls", "--cert", files.certificate("ec")]
                             + ["--key", files.key("ec"), "10.77.9.2", "7000"], on: hosts.far, input: .held)
-                    try await Task.sleep(for: .milliseconds(500))
+                    try await Sockets.waitForDatagramSocket(port: 7_000, on: hosts.far)
                     let client = try scratch.start(
                         "openssl",
                         ["s_client", "-connect", "10.77.9.2:7000", "-dtls1_2", "-quiet", "-verify_return_error"]
