@@ -294,9 +294,18 @@ extension Interop {
         @Test("An interrupt ends a scan with the results so far")
         func interrupt() async throws {
             try await Self.run { hosts, scratch in
+                let answers = try scratch.start(
+                    try Built.nw(),
+                    ["capture", "-i", TwoHosts.link, "--immediate", "tcp and src host \(TwoHosts.far4)"],
+                    on: hosts.near)
+                try await eventually("the capture begins") { answers.errors.contains("listening") }
                 let nw = try scratch.start(
                     try Built.nw(), ["scan", "--rate", "20", "-p", "22,3000-4000", TwoHosts.far4], on: hosts.near)
-                try await Task.sleep(for: .seconds(1))
+                // The scan reads the answers to its probes before it sends the next ones.
+                try await eventually("later ports answer too: \(answers.text)") {
+                    let lines = answers.text.split(separator: "\n").drop { !$0.contains("\(TwoHosts.far4).22 > ") }
+                    return lines.count > 3
+                }
                 try nw.interrupt()
                 #expect(try await nw.finished() == 0, "\(nw.errors)")
                 let text = String(decoding: nw.output, as: UTF8.self)
