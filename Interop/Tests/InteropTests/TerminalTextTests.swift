@@ -7,8 +7,8 @@ extension Interop {
         "Text of peers on a terminal",
         .enabled(if: TwoHosts.isAvailable && PythonMember.path != nil, "needs root, ip and python3"))
     struct TerminalTextTests {
-        /// Announces two services until the script is ended. One has control sequences and line breaks in its name and
-        /// TXT record. The other has a PTR record with two labels before the type.
+        /// Announces two services until the script is ended, and prints a line each time. One has control sequences and
+        /// line breaks in its name and TXT record. The other has a PTR record with two labels before the type.
         private static let script = """
             import socket, struct, sys, time
             def name(*labels): return b"".join(bytes([len(l)]) + l for l in labels) + b"\\0"
@@ -34,6 +34,7 @@ extension Interop {
             s.setsockopt(0, socket.IP_MULTICAST_TTL, 255)
             while True:
                 s.sendto(message, ("224.0.0.251", 5353))
+                print("announced", flush=True)
                 time.sleep(0.2)
             """
 
@@ -54,7 +55,8 @@ extension Interop {
         func escaped(_ arguments: [String]) async throws {
             try await TwoHosts.run { hosts, scratch in
                 let python = try #require(PythonMember.path)
-                _ = try scratch.start(python, ["-c", Self.script], on: hosts.far)
+                let peer = try scratch.start(python, ["-c", Self.script], on: hosts.far)
+                try await eventually("the services are announced: \(peer.errors)") { !peer.text.isEmpty }
                 let nw = try scratch.start(try Built.nw(), arguments, on: hosts.near)
                 _ = try await nw.finished()
                 #expect(nw.text.contains("red"), "\(nw.text)\(nw.errors)")
@@ -68,7 +70,8 @@ extension Interop {
         func twofold() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let python = try #require(PythonMember.path)
-                _ = try scratch.start(python, ["-c", Self.script], on: hosts.far)
+                let peer = try scratch.start(python, ["-c", Self.script], on: hosts.far)
+                try await eventually("the services are announced: \(peer.errors)") { !peer.text.isEmpty }
                 let nw = try scratch.start(try Built.nw(), ["browse", "_esc._tcp", "-v", "-t", "2"], on: hosts.near)
                 _ = try await nw.finished()
                 #expect(nw.text.contains("+ red"), "\(nw.text)")
@@ -80,7 +83,8 @@ extension Interop {
         func details() async throws {
             try await TwoHosts.run { hosts, scratch in
                 let python = try #require(PythonMember.path)
-                _ = try scratch.start(python, ["-c", Self.script], on: hosts.far)
+                let peer = try scratch.start(python, ["-c", Self.script], on: hosts.far)
+                try await eventually("the services are announced: \(peer.errors)") { !peer.text.isEmpty }
                 let nw = try scratch.start(
                     try Built.nw(), ["browse", "_esc._tcp", "-v", "--first", "-t", "5"], on: hosts.near)
                 #expect(try await nw.finished() == 0, "\(nw.errors)")
