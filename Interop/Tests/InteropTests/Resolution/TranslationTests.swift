@@ -160,6 +160,7 @@ struct TranslatedNetwork {
         _ = try scratch.start(
             try #require(Peer.find("socat")), ["UDP4-LISTEN:7001,bind=\(Self.server4),fork", "PIPE"], on: server)
         for child in [plain, secure] { _ = try await child.announcedPort() }
+        try await Sockets.waitForDatagramSocket(port: 7_001, on: server)
         return nameServer
     }
 
@@ -222,8 +223,12 @@ struct TranslatedNetwork {
             exec \(Self.tayga ?? "tayga") -c \(configuration.path) -d
             """
         let child = try scratch.start("/bin/sh", ["-ec", script], on: hosts.far)
-        try await eventually("tayga runs: \(child.errors)") {
+        try await eventually("the device is made: \(child.errors)") {
             String(decoding: child.output, as: UTF8.self).contains("made\n")
+        }
+        // The device has a carrier as long as a program has it open. Before that, it drops all packets.
+        try await eventually("tayga runs: \(child.errors)") {
+            try HostFile.contents(of: "/sys/class/net/\(device)/carrier", on: hosts.far) == "1\n"
         }
     }
 
