@@ -129,7 +129,8 @@ extension Interop {
         ) async throws {
             try await TwoHosts.run { hosts, scratch in
                 try kind.arrange(hosts)
-                _ = try scratch.start(try Built.nw(), ["serve", "echo", "--port", "4712"], on: hosts.far)
+                let echo = try scratch.start(try Built.nw(), ["serve", "echo", "--port", "4712"], on: hosts.far)
+                _ = try await echo.announcedPort()
                 let browser = try scratch.start(try Built.nw(), ["browse", type, "-v"], on: hosts.near)
                 let end = try await publish(hosts, scratch)
                 let line = "Far  \(type) local. [\(TwoHosts.link)] path=/x\n"
