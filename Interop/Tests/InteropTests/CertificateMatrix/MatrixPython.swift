@@ -21,7 +21,6 @@ enum MatrixPython {
         def serve(listener, context):
             while True:
                 connection = listener.accept()[0]
-                connection.settimeout(5)
                 try:
                     with context.wrap_socket(connection, server_side=True) as peer:
                         if peer.recv(4096):
