@@ -69,7 +69,7 @@ extension Interop {
                 let port = await host.port
                 let python = try scratch.startPython([
                     Self.script, "--dial", "127.0.0.1:\(port)", "--key", keys.key, "--certificate", keys.certificate,
-                    "--accept", "--send", "hello", "--echo", "--seconds", "2",
+                    "--accept", "--send", "hello", "--echo", "--seconds", "3600",
                 ])
                 var listening: Listening?
                 try await eventually("Python listens: \(python.errors)") {
@@ -103,7 +103,7 @@ extension Interop {
                 let first = try scratch.startPython(common + ["--until", "2000000"])
                 #expect(try await first.finished() == 0, "\(first.errors)")
                 try await eventually("the file is cut: \(host.log)") { host.log.contains("failed film") }
-                let second = try scratch.startPython(common + ["--seconds", "3"])
+                let second = try scratch.startPython(common + ["--seconds", "3600"])
                 try await eventually("\(host.log), \(second.errors)") {
                     host.log.contains("file film 3000000 bytes true")
                 }
