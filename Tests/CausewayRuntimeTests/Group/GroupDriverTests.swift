@@ -196,8 +196,10 @@ extension Runtime {
         @Test("A message of a restricted group to one host fails if no permitted interface leads there")
         func oneHost() async throws {
             let state = LockedValue(try NetlinkState.current())
+            // A reading of the real interfaces can fail, and would be repeated after a second.
+            let snapshot = try NetworkSnapshot.current()
             let driver = GroupDriver(
-                Self.makeRestrictedPlan(),
+                Self.makeRestrictedPlan(), look: { snapshot },
                 readModel: { NetworkModel(state.withLock { state in state }) { _ in nil } })
             let observer = Observer { _ in }
             driver.start(on: DispatchQueue(label: "group"), observer: observer)
@@ -211,6 +213,9 @@ extension Runtime {
             // The kernel still has its own route, but remove the routes from the network state.
             state.withLock { state in state.routes = [] }
             await Engine.networkLoop.run { driver.networkChanged() }
+            // The group adopts the changed routes on its own loop. The turn that has sent the first message ends there
+            // too: before its end, it would also send the second message.
+            await driver.loop.run {}
             driver.send(SendQueue.Entry(message))
             let failures = await results.wait(for: 2)
             let expected: [Failure?] = [nil, Failure(errno: Errno.networkUnreachable)]
