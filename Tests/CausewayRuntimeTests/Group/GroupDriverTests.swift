@@ -150,7 +150,10 @@ extension Runtime {
         @Test("If the network cannot be read, a group keeps its memberships and its restriction")
         func unreadableNetwork() async throws {
             let snapshot = LockedValue<NetworkSnapshot?>(try NetworkSnapshot.current())
-            let driver = GroupDriver(Self.makeRestrictedPlan(), look: { snapshot.withLock { snapshot in snapshot } })
+            let state = try NetlinkState.current()
+            let driver = GroupDriver(
+                Self.makeRestrictedPlan(), look: { snapshot.withLock { snapshot in snapshot } },
+                readModel: { NetworkModel(state) { _ in nil } })
             let observer = Observer { _ in }
             driver.start(on: DispatchQueue(label: "group"), observer: observer)
             await observer.states.wait(for: 1)
@@ -174,9 +177,10 @@ extension Runtime {
             settings.prohibitsExpensive = true
             let plan = GroupPlan(groups: [.ipv4(bits: 0xEF01_0205, port: 0)], settings: FrozenSettings(settings))
             let state = try NetlinkState.current()
+            let snapshot = try NetworkSnapshot.current()
             let overrides = LockedValue("")
             let driver = GroupDriver(
-                plan,
+                plan, look: { snapshot },
                 readModel: {
                     let text = overrides.withLock { overrides in overrides }
                     return NetworkModel(state, overrides: InterfaceOverrides(parsing: text)) { _ in nil }
