@@ -171,13 +171,21 @@ extension Runtime {
             let loop = kind.loop
             let fired = Recorder<(name: Int, at: Duration, isOnLoop: Bool)>()
             let start = System.now
+            // The earliest and the latest possible deadline of each timer. This thread may pause between two timers, so
+            // their deadlines do not always have the order of their delays.
+            var deadlines: [Int: (earliest: Duration, latest: Duration)] = [:]
             for milliseconds in [30, 10, 20, 0] {
-                _ = loop.schedule(after: .milliseconds(milliseconds)) {
-                    fired.note((milliseconds, System.now - start, loop.isCurrent))
-                }
+                let delay = Duration.milliseconds(milliseconds)
+                let before = System.now
+                _ = loop.schedule(after: delay) { fired.note((milliseconds, System.now - start, loop.isCurrent)) }
+                deadlines[milliseconds] = (earliest: before + delay, latest: System.now + delay)
             }
             let events = await fired.wait(for: 4)
-            #expect(events.map(\.name) == [0, 10, 20, 30])
+            let order = events.compactMap { deadlines[$0.name] }
+            #expect(events.map(\.name).sorted() == [0, 10, 20, 30])
+            for (position, deadline) in order.enumerated() {
+                #expect(order[position...].allSatisfy { $0.latest >= deadline.earliest })
+            }
             #expect(events.allSatisfy { $0.isOnLoop && $0.at >= .milliseconds($0.name) })
         }
 
