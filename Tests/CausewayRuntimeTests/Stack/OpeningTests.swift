@@ -86,13 +86,16 @@ extension Runtime {
             #expect(throws: error) { _ = try loop.register(0, for: .readable, stage.flow) }
             let order = Mutex<[String]>([])
             await withCheckedContinuation { (done: CheckedContinuation<Void, Never>) in
-                let dropped = loop.schedule(after: .milliseconds(1)) { order.withLock { $0.append("dropped") } }
-                loop.cancel(dropped)
-                _ = loop.schedule(after: .milliseconds(20)) {
-                    order.withLock { $0.append("timer") }
-                    done.resume()
+                loop.execute {
+                    order.withLock { $0.append(loop.isCurrent ? "call" : "elsewhere") }
+                    // No timer fires while the loop runs this call, however long the call takes.
+                    let dropped = loop.schedule(after: .milliseconds(1)) { order.withLock { $0.append("dropped") } }
+                    loop.cancel(dropped)
+                    _ = loop.schedule(after: .milliseconds(20)) {
+                        order.withLock { $0.append("timer") }
+                        done.resume()
+                    }
                 }
-                loop.execute { order.withLock { $0.append(loop.isCurrent ? "call" : "elsewhere") } }
             }
             #expect(order.withLock { $0 } == ["call", "timer"])
             await Task(executorPreference: loop.executor) { #expect(loop.isCurrent) }.value
