@@ -68,11 +68,13 @@ extension Runtime {
         func errorAlone(_ kind: LoopUnderTest) async throws {
             let loop = kind.loop
             let socket = try Socket.open(.ipv4, .datagram)
-            // Bind a socket, and close it. Then no socket receives datagrams at its port.
-            let absent = try Socket.open(.ipv4, .datagram)
-            try Socket.bind(absent.rawValue, to: .ipv4(bits: 0x7f00_0001, port: 0))
-            _ = try Socket.connect(socket.rawValue, to: try #require(Socket.localAddress(absent.rawValue)))
-            absent.close()
+            // A socket that is connected to itself receives no datagrams from others, and keeps its port. A free port
+            // could be taken by another test.
+            let holder = try Socket.open(.ipv4, .datagram)
+            try Socket.bind(holder.rawValue, to: .ipv4(bits: 0x7f00_0001, port: 0))
+            let address = try #require(Socket.localAddress(holder.rawValue))
+            _ = try Socket.connect(holder.rawValue, to: address)
+            _ = try Socket.connect(socket.rawValue, to: address)
             let probe = Probe()
             let registration = try loop.register(socket.rawValue, for: .readable, probe)
             #expect(Socket.send(socket.rawValue, UnsafeRawBufferPointer(start: nil, count: 0)) == .moved(0))
@@ -81,6 +83,7 @@ extension Runtime {
             #expect(probe.reports.count == 1)
             #expect(Socket.takeError(socket.rawValue) == ECONNREFUSED)
             loop.close(registration, socket)
+            holder.close()
         }
 
         /// A group of handlers. The first handler that the loop calls closes all handlers in the group. It closes

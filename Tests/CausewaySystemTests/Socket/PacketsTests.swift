@@ -212,10 +212,12 @@ struct PacketsTests {
 
     @Test("A refused datagram is an error of the next call, and the socket stays usable")
     func refused() throws {
-        let closed = try Socket.open(.ipv4, .datagram)
-        try Socket.bind(closed.rawValue, to: SocketAddressTests.loopbacks[0])
-        let address = try #require(Socket.localAddress(closed.rawValue))
-        closed.close()
+        // A socket that is connected to itself receives no datagrams from others, and keeps its port. A free port could
+        // be taken by another test.
+        let holder = try Socket.open(.ipv4, .datagram)
+        try Socket.bind(holder.rawValue, to: SocketAddressTests.loopbacks[0])
+        let address = try #require(Socket.localAddress(holder.rawValue))
+        #expect(try Socket.connect(holder.rawValue, to: address))
         let sender = try Socket.open(.ipv4, .datagram)
         #expect(try Socket.connect(sender.rawValue, to: address))
         #expect(Self.send(sender.rawValue, [([1], 0, nil)], to: nil) == .moved(1))
@@ -225,5 +227,6 @@ struct PacketsTests {
             try reader.receive(sender.rawValue, wantsPeer: false)
         }
         #expect(try reader.receive(sender.rawValue, wantsPeer: false) == 0)
+        holder.close()
     }
 }
