@@ -44,8 +44,11 @@ extension Runtime {
 
             func changeNetwork() { report.withLock { $0 }?(.changed) }
 
-            /// Whether the driver has closed its socket.
-            var isSocketClosed: Bool { SocketPair.read(sockets.far) == nil }
+            /// Waits until the driver's socket is closed, and returns whether it is.
+            var isSocketClosed: Bool {
+                SocketPair.awaitHangUp(sockets.far)
+                return SocketPair.read(sockets.far) == nil
+            }
         }
 
         private static func snapshot(_ flags: NetlinkLink.Flags) -> NetworkSnapshot {

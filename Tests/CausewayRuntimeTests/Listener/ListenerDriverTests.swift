@@ -131,6 +131,7 @@ extension Runtime {
             for peer in [SocketAddress.ipv4(bits: 0xCB00_714D, port: 7), local] {
                 let pair = SocketPair()
                 await driver.loop.run { driver.handOver(pair.give(pair.near), peer) }
+                SocketPair.awaitHangUp(pair.far)
                 #expect(SocketPair.read(pair.far) == nil)
             }
             #expect(observer.peers.events == [local])
@@ -156,6 +157,7 @@ extension Runtime {
             let states = await observer.states.wait(for: 2)
             #expect(states == [.ready, .cancelled])
             #expect(observer.peers.events.isEmpty)
+            SocketPair.awaitHangUp(pair.far)
             #expect(SocketPair.read(pair.far) == nil)
         }
 

@@ -20,7 +20,20 @@ final class SocketPair: Sendable {
         return Descriptor(adopting: fd)
     }
 
-    func closeFar() { give(far).close() }
+    /// Closes the far socket, and waits until the near one has noticed it.
+    func closeFar() {
+        give(far).close()
+        Self.awaitHangUp(near)
+    }
+
+    /// Waits until the other socket of the pair is closed.
+    ///
+    /// After the call that closes it, it can be open for a short time: if another test starts a program at this moment,
+    /// the new process holds a copy of each descriptor until it runs the program.
+    static func awaitHangUp(_ fd: CInt) {
+        var entry = pollfd(fd: fd, events: 0, revents: 0)
+        while poll(&entry, 1, -1) < 1 {}
+    }
 
     func write(_ text: String, to fd: CInt) {
         var text = text
