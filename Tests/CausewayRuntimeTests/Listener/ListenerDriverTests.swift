@@ -86,9 +86,11 @@ extension Runtime {
             let paths = (0..<3).map { "/tmp/causeway-listener-\($0)-\(UUID().uuidString).sock" }
             defer { for path in paths { LocalPath.remove(path) } }
             var sockets: [CInt] = []
+            var inodes: [ino_t?] = []
             for path in paths {
                 let socket = try Socket.open(.unix, .stream)
                 try Socket.bind(socket.rawValue, to: .unix(path: path))
+                inodes.append(Self.inode(of: socket.rawValue))
                 sockets.append(socket.release())
             }
             let settings = FrozenSettings(SocketSettings(transport: .tcp))
@@ -109,12 +111,16 @@ extension Runtime {
             driver.cancel(observer: observer)
             let states = await observer.states.wait(for: 2)
             #expect(states == [.ready, .cancelled])
-            for path in paths {
-                let client = try Socket.open(.unix, .stream)
-                let number = client.rawValue
-                #expect(throws: SystemError.self) { try Socket.connect(number, to: .unix(path: path)) }
-                client.close()
-            }
+            // Do not connect to the paths. If another test starts a program now, the new process also holds the
+            // sockets, until it runs the program.
+            for (number, inode) in zip(sockets, inodes) { #expect(inode != nil && Self.inode(of: number) != inode) }
+        }
+
+        /// Returns the number of a descriptor's file; `nil` if the descriptor is not open. Another test may have opened
+        /// a file with the same descriptor.
+        private static func inode(of descriptor: CInt) -> ino_t? {
+            var status = stat()
+            return fstat(descriptor, &status) == 0 ? status.st_ino : nil
         }
 
         @Test("A listener for local peers closes streams from other networks before they are delivered")
