@@ -63,9 +63,7 @@ struct DatagramTests {
             defer { number += 1 }
             return number == lost ? nil : piece
         }
-        let clock = ContinuousClock()
-        let deadline = clock.now + .seconds(20)
-        while !pair.isEstablished, clock.now < deadline {
+        while !pair.isEstablished, pair.clientFailure == nil, pair.serverFailure == nil {
             pair.run()
             if pair.isEstablished { break }
             // Both sides must read. The side that has completed its handshake repeats lost messages only while it
