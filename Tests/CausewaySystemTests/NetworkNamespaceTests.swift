@@ -14,11 +14,35 @@ struct NamespaceNetworkTests {
             try namespace.ip("link add cw0 type veth peer name cw1")
             try namespace.ip("link set cw0 mtu 1400 address 02:00:00:00:00:09")
             try namespace.ip("link set cw0 up")
-            try namespace.ip("link set cw1 up")
+            _ = try await Self.snapshot(of: namespace, after: "link set cw1 up") { snapshot in
+                Self.isRunning("cw0", in: snapshot)
+            }
             try namespace.ip("addr add 192.0.2.1/24 dev cw0")
             try namespace.ip("-6 addr add 2001:db8::1/64 dev cw0 nodad")
             try await body(namespace)
         }
+    }
+
+    /// Runs an ip(8) command, and returns the first snapshot after it that satisfies `isExpected`. The kernel updates
+    /// the state of a link's other end later, and reports it when it has also updated the addresses and the routes.
+    private static func snapshot(
+        of namespace: NetworkNamespace, after command: String,
+        where isExpected: @escaping @Sendable (NetworkSnapshot) -> Bool
+    ) async throws -> NetworkSnapshot {
+        try await namespace.enter { () throws -> NetworkSnapshot in
+            let changes = try NetlinkSocket(groups: .all)
+            var buffer = [UInt8](repeating: 0, count: NetlinkSocket.bufferSize)
+            try namespace.ip(command)
+            while true {
+                let snapshot = try NetworkSnapshot.current()
+                if isExpected(snapshot) { return snapshot }
+                _ = try changes.receive(into: &buffer)
+            }
+        }
+    }
+
+    private static func isRunning(_ name: String, in snapshot: NetworkSnapshot) -> Bool {
+        snapshot.interfaces.contains { $0.interface.name == name && $0.isRunning }
     }
 
     @Test("Source addresses are cached until an address or a route changes")
@@ -110,15 +134,11 @@ struct NamespaceNetworkTests {
             #expect(snapshot.defaultRoutes.allSatisfy { $0.interface.name == "cw0" })
             #expect(gateways.map(\.description) == expected)
 
-            try namespace.ip("link set cw1 down")
-            // The kernel updates the state of the other end with a delay. So wait until it has changed.
-            var after = try await namespace.enter { try NetworkSnapshot.current() }
-            for _ in 0..<200 where after.interfaces.first(where: { $0.interface.name == "cw0" })?.isRunning == true {
-                try await Task.sleep(for: .milliseconds(50))
-                after = try await namespace.enter { try NetworkSnapshot.current() }
+            let after = try await Self.snapshot(of: namespace, after: "link set cw1 down") { snapshot in
+                // The snapshot lists the routes after the links, so the state of the link may be the older one.
+                snapshot.defaultRoutes.isEmpty && !Self.isRunning("cw0", in: snapshot)
             }
-            #expect(after.interfaces.first { $0.interface.name == "cw0" }?.isRunning == false)
-            #expect(after.defaultRoutes.isEmpty)
+            #expect(after.interfaces.contains { $0.interface.name == "cw0" })
         }
     }
 
