@@ -149,9 +149,12 @@ extension Runtime {
             var heard = models.makeAsyncIterator()
             #expect(await heard.next() == 0)
             world.state.withLock { $0.isSilent = true }
+            let before = world.looks
             world.change(to: 4)
-            // Wait until this block has run. It runs between two queries, so the failed query has then ended.
-            await withCheckedContinuation { continuation in monitor.perform { continuation.resume() } }
+            // After a slow query, the monitor pauses before the next one. So wait until the failed query has begun.
+            while world.looks == before { await Self.settle(monitor) }
+            // Wait until another block has run. It runs between two queries, so the failed query has then ended.
+            await Self.settle(monitor)
             #expect(monitor.followed?.state.routes.isEmpty == true)
             world.state.withLock { $0.isSilent = false }
             world.change(to: 6)
