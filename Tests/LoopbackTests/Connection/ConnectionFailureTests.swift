@@ -29,9 +29,11 @@ extension Loopback {
 
         @Test("A datagram connection is ready without a listener, and stays ready when it is refused")
         func refusedDatagrams() async throws {
+            // A socket that is connected to its own address receives nothing from others, so the kernel refuses their
+            // datagrams. If the socket were closed, another test could get its port.
             let holder = try RawSocket.bound(.udp4)
+            _ = try Socket.connect(holder.fd, to: Medium.udp4.socketAddress(port: holder.port))
             let port = try #require(NWEndpoint.Port(rawValue: holder.port))
-            holder.close()
             let client = Probe(to: .hostPort(host: .ipv4(.loopback), port: port), using: .udp).start()
             try await client.ready()
             let answers = client.requestMessage()
@@ -39,6 +41,7 @@ extension Loopback {
             #expect(try await answers.next().error == .posix(.ECONNREFUSED))
             #expect(client.connection.state == .ready)
             try await client.cancel()
+            holder.close()
         }
 
         @Test("A missing socket file leads to waiting with ENOENT, one without a listener to waiting with ECONNREFUSED")
