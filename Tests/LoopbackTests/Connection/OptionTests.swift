@@ -106,7 +106,10 @@ extension Loopback {
 
         @Test("A required local endpoint is the connection's local address", arguments: [Medium.tcp4, .udp4])
         func localEndpoint(medium: Medium) async throws {
-            let free = try RawSocket.bound(.udp4)
+            // The port must be free for this protocol, and on all addresses: if another test has bound a socket to the
+            // wildcard address, that socket has its port everywhere.
+            let free = RawSocket(try Socket.open(.ipv4, medium.isStream ? .stream : .datagram))
+            try Socket.bind(free.fd, to: .ipv4(bits: 0, port: 0))
             let port = try #require(NWEndpoint.Port(rawValue: free.port))
             free.close()
             let local = NWEndpoint.hostPort(host: "127.0.0.3", port: port)
