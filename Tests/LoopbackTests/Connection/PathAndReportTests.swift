@@ -114,11 +114,13 @@ extension Loopback {
 
         @Test("The establishment report describes the attempts", arguments: [Medium.tcp4, .tcp6, .udp4])
         func establishmentReport(medium: Medium) async throws {
+            let start = System.now
             try await Pair.with(medium) { pair in
                 let reports = Mailbox<NWConnection.EstablishmentReport?>()
                 pair.client.connection.requestEstablishmentReport(queue: pair.client.queue) { reports.put($0) }
                 let report = try #require(try await reports.next())
-                #expect(report.duration >= 0 && report.duration < 60)
+                // The attempt is a part of this test. A fixed limit would measure how busy the machine is.
+                #expect(report.duration >= 0 && Duration.seconds(report.duration) <= System.now - start)
                 #expect(report.previousAttemptCount == 0 && !report.usedProxy && report.resolutions.isEmpty)
                 let definition = medium.isStream ? NWProtocolTCP.definition : NWProtocolUDP.definition
                 #expect(report.handshakes.map(\.definition) == [definition])
