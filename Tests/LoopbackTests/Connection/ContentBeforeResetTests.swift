@@ -57,6 +57,8 @@ extension Loopback {
         }
 
         private static let answer = Data.pattern(3_000)
+        /// How long a connection waits for its program to receive before it reports the failure.
+        private static let patience = Duration.seconds(5)
 
         /// Creates a connection to a server that sends an answer and then resets the connection.
         private static func withReset(
@@ -86,6 +88,7 @@ extension Loopback {
         func answers(_ layers: Layers, _ discovery: Discovery) async throws {
             let rounds = layers == .none || layers == .tls || layers == .webSocket ? 200 : 40
             for _ in 0..<rounds {
+                let start = System.now
                 try await Self.withReset(layers) { client in
                     switch discovery {
                     // The test cannot observe when the client detects the reset. If the client detects it later than
@@ -94,7 +97,10 @@ extension Loopback {
                     case .sending:
                         while try await client.send(Data("x"), layers.context()).next() == nil {}
                     }
-                    #expect(client.states.history == [.preparing, .ready])
+                    let states = client.states.history
+                    // On a busy machine, this test can run so late that the connection no longer waits for it.
+                    let isLate = System.now - start >= Self.patience
+                    #expect(states == [.preparing, .ready] || isLate)
                     var received = Data()
                     while received.count < Self.answer.count {
                         let answer = try await client.receive(1, 1_000)
@@ -152,11 +158,8 @@ extension Loopback {
             }
             peer.close()
             var received = Data()
-            while received.count < arrived {
-                let answer = try await client.receive(1, 10_000)
-                guard let data = answer.data else { break }
-                received += data
-            }
+            // More content can have arrived since the last count, so receive until the failure.
+            while let data = try await client.receive(1, 10_000).data { received += data }
             #expect(received.count >= arrived && received == Data.pattern(received.count))
             try await client.states.expect(.failed(.posix(.ECONNRESET)))
             #expect(try await client.receive().error == .posix(.ECONNRESET))
