@@ -159,7 +159,11 @@ extension Loopback {
             try await sender.ready()
             for number in 0..<12_000 { sender.send(Data("\(number)".utf8), into: outcomes) }
             _ = try await outcomes.next(12_000)
+            // The group must have read all datagrams. Otherwise, it would also deliver those that it reads while the
+            // queue makes space.
+            let isRead = await eventually { GroupProbe.hasRead(port) }
             member.queue.resume()
+            #expect(isRead)
             try await eventually("the group receives again") {
                 // Messages are dropped until there is space. So `member` sends its message again until it is received.
                 _ = member.send("end")

@@ -50,6 +50,21 @@ final class GroupProbe: Sendable {
         return NWEndpoint.Port(rawValue: try #require(Socket.localAddress(socket.rawValue)).port) ?? .any
     }
 
+    /// Whether the kernel holds no unread datagram of the IPv4 sockets that are bound to a port.
+    static func hasRead(_ port: NWEndpoint.Port) -> Bool {
+        guard let table = FileManager.default.contents(atPath: "/proc/net/udp") else { return false }
+        // A line has a number, the local address with its port, the remote address, the state, and the size of both
+        // queues.
+        let lines = String(decoding: table, as: UTF8.self).split(separator: "\n")
+        return lines.dropFirst().allSatisfy { line in
+            let fields = line.split(separator: " ")
+            guard fields.count > 4, let local = fields[1].split(separator: ":").last,
+                UInt16(local, radix: 16) == port.rawValue
+            else { return true }
+            return fields[4].hasSuffix(":00000000")
+        }
+    }
+
     @discardableResult
     func start() -> GroupProbe {
         group.start(queue: queue)
