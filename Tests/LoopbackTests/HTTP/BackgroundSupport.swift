@@ -96,8 +96,9 @@ final class TransferPlace: Sendable {
                 "HTTP/1.1 \(offset > 0 ? "206 Partial Content" : "200 OK")\r\nETag: \"v\"\r\n"
                     + "Content-Length: \(rest.count)\r\n" + (offset > 0 ? range : "") + "\r\n")
             let part = number <= parts ? rest.prefix(20_000) : rest
-            try await peer.socket.write(Data(part))
+            // Count before the write: the client can complete the download before the write returns.
             sent.withLock { $0 += part.count }
+            try await peer.socket.write(Data(part))
             guard number <= parts else { return }
             partSent.open()
             await isOver?.wait()
