@@ -181,14 +181,17 @@ extension Loopback {
 
         @Test("A refused connection fails at once")
         func refused() async throws {
-            let port = try RawSocket.listening(.tcp4).port
+            // A socket that is bound and does not listen. No other test can get its port.
+            let holder = RawSocket(try Socket.open(.ipv4, .stream))
+            try Socket.bind(holder.fd, to: Medium.tcp4.socketAddress(port: 0))
             let engine = HTTPEngine()
             do {
-                _ = try await engine.execute(try #require(HTTPRequestValue(uri: "http://127.0.0.1:\(port)/")))
+                _ = try await engine.execute(try #require(HTTPRequestValue(uri: "http://127.0.0.1:\(holder.port)/")))
                 Issue.record("there was a response")
             } catch HTTPFailure.cannotConnect(let error) {
                 #expect(error == .posix(.ECONNREFUSED))
             }
+            holder.close()
         }
     }
 }

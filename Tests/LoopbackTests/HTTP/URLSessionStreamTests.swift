@@ -98,7 +98,9 @@ extension Loopback {
         @Test("Refused connections, names without addresses, and ports out of range")
         func unreachable() async throws {
             let session = privateSession()
-            let unused = try RawSocket.bound(.tcp4)
+            // A socket that is bound and does not listen. No other test can get its port.
+            let unused = RawSocket(try Socket.open(.ipv4, .stream))
+            try Socket.bind(unused.fd, to: Medium.tcp4.socketAddress(port: 0))
             for (host, port, code) in [
                 ("127.0.0.1", Int(unused.port), URLError.Code.cannotConnectToHost),
                 ("name.invalid", 80, .cannotFindHost), ("", 80, .badURL), ("127.0.0.1", 70_000, .badURL),
