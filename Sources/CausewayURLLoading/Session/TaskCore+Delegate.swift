@@ -50,19 +50,24 @@ extension TaskCore {
     }
 
     /// Notifies the delegate of sent content. While the delegate queue is busy, several notifications become one, so
-    /// that they do not use more and more memory.
+    /// that they do not use more and more memory. When the content is sent again, a new notification begins. Otherwise,
+    /// the notification could have more new bytes than total bytes.
     func notifyOfSending(_ count: Int64) {
         let candidates = taskDelegates.filter { !DelegateProbe.isKnownToLack($0, .sentBodyData) }
         guard !candidates.isEmpty, let task else { return }
-        let isFirst = state.withLock { state in
-            defer { state.counts.unreportedSent = (state.counts.unreportedSent.count + count, state.counts.sent) }
-            return state.counts.unreportedSent.count == 0
+        let isNew = state.withLock { state in
+            let total = state.counts.sent
+            guard let last = state.counts.unreportedSent.last, last.total + count == total else {
+                state.counts.unreportedSent.append((count, total))
+                return true
+            }
+            state.counts.unreportedSent[state.counts.unreportedSent.count - 1] = (last.count + count, total)
+            return false
         }
-        guard isFirst else { return }
+        guard isNew else { return }
         calls.add { [self] in
             let (sent, expected) = state.withLock { state in
-                defer { state.counts.unreportedSent.count = 0 }
-                return (state.counts.unreportedSent, state.counts.expectedToSend)
+                (state.counts.unreportedSent.removeFirst(), state.counts.expectedToSend)
             }
             for delegate in candidates {
                 let isTaken = DelegateProbe.call(delegate, .sentBodyData) {

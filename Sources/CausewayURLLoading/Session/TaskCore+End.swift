@@ -269,6 +269,8 @@ extension TaskCore {
             state.load = old.load
             state.content.response = old.content.response
             state.counts = old.counts
+            // The data task still makes its own reports.
+            state.counts.unreportedSent = []
             state.options.takeOver(old.options)
             state.currentRequest = old.currentRequest
             let hold = state.mailbox.hold()

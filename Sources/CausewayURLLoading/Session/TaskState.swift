@@ -24,9 +24,9 @@ struct TaskState: Sendable {
         var expectedToReceive: Int64 = NSURLSessionTransferSizeUnknown
         /// Bytes that have arrived but have not been delivered.
         var pending = 0
-        /// The sent bytes that were not reported to the delegate yet. `total` is the total number of sent bytes to
-        /// report with them.
-        var unreportedSent = (count: Int64(0), total: Int64(0))
+        /// The reports of sent bytes that wait for the delegate queue, in order. `total` is the total number of sent
+        /// bytes to report with the `count` new ones.
+        var unreportedSent: [(count: Int64, total: Int64)] = []
     }
 
     /// Settings that the program can change.
