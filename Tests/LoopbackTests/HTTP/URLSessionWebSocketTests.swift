@@ -108,9 +108,11 @@ extension Loopback {
             peer.connection.start(queue: peer.queue)
             #expect(await task.say("hello") == nil)
             #expect(try await peer.receiveMessage().text == "hello")
+            // The peer answers the close frame when it receives it. The task waits only five seconds for the answer.
+            let closing = peer.requestMessage()
             task.cancel(with: .goingAway, reason: Data("bye".utf8))
             #expect(task.state == .canceling || task.state == .completed)
-            let last = try await peer.receiveMessage()
+            let last = try await closing.next()
             let metadata = last.context?.protocolMetadata(definition: NWProtocolWebSocket.definition)
             #expect((metadata as? NWProtocolWebSocket.Metadata)?.closeCode == .protocolCode(.goingAway))
             #expect(last.text == "bye")
