@@ -147,6 +147,8 @@ extension Loopback {
             defer { server.stop() }
             var configuration = HTTPEngine.Configuration()
             configuration.usesPriorKnowledge = { _ in true }
+            configuration.http2.settingsTimeout = .seconds(36_000)
+            configuration.pingTimeout = .seconds(36_000)
             let engine = HTTPEngine(configuration)
             let response = try await engine.execute(try Self.request(server.uri("/a", scheme: "http")))
             let content = try await response.collect(upTo: 100)
