@@ -22,7 +22,7 @@ extension Loopback {
                 let isUnchanged = request.fields["If-None-Match"] == "\"\(now)\""
                 sent.withLock { $0.append(isUnchanged ? 304 : 200) }
                 let fields: HTTPServerFields = [
-                    "ETag": "\"\(now)\"", "Cache-Control": "max-age=600", "Content-Type": "application/json",
+                    "ETag": "\"\(now)\"", "Cache-Control": "max-age=36000", "Content-Type": "application/json",
                 ]
                 guard !isUnchanged else { return HTTPServerResponse(status: 304, fields: fields) }
                 return HTTPServerResponse(status: 200, fields: fields, body: .data(Data("[\(now)]".utf8)))

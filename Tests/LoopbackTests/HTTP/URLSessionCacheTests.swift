@@ -76,7 +76,7 @@ extension Loopback {
             let requests = RequestLog()
             let server = try echoServer(requests) { request in
                 request["if-none-match"] == "\"v1\""
-                    ? "HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\nCache-Control: max-age=60\r\nX-Time: 2\r\n\r\n"
+                    ? "HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\nCache-Control: max-age=36000\r\nX-Time: 2\r\n\r\n"
                     : reply("200 OK", ["ETag: \"v1\"", "Cache-Control: max-age=0", "X-Time: 1"], "content")
             }
             let delegate = MetricsDelegate()
@@ -102,7 +102,7 @@ extension Loopback {
         func ownCondition() async throws {
             let server = try echoServer { request in
                 request["if-none-match"] == nil
-                    ? reply("200 OK", ["ETag: \"v1\"", "Cache-Control: max-age=60"], "content")
+                    ? reply("200 OK", ["ETag: \"v1\"", "Cache-Control: max-age=36000"], "content")
                     : "HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\n\r\n"
             }
             let session = cachingSession()
@@ -135,7 +135,7 @@ extension Loopback {
             var server: ScriptedServer? = try echoServer(requests) { _ in
                 requests.all.count > 1
                     ? reply("503 Service Unavailable", [], "busy")
-                    : reply("200 OK", ["ETag: \"v1\"", "Cache-Control: max-age=0, stale-if-error=60"], "content")
+                    : reply("200 OK", ["ETag: \"v1\"", "Cache-Control: max-age=0, stale-if-error=36000"], "content")
             }
             let uri = try #require(server?.uri())
             let session = cachingSession()
@@ -150,7 +150,7 @@ extension Loopback {
         @Test("stale-if-error without a validator: after an error, and without a server", arguments: [true, false])
         func staleIfErrorWithoutValidator(_ isPermitted: Bool) async throws {
             let requests = RequestLog()
-            let control = "Cache-Control: max-age=0" + (isPermitted ? ", stale-if-error=60" : "")
+            let control = "Cache-Control: max-age=0" + (isPermitted ? ", stale-if-error=36000" : "")
             var server: ScriptedServer? = try echoServer(requests) { _ in
                 requests.all.count > 1
                     ? reply("503 Service Unavailable", [], "busy") : reply("200 OK", [control], "content")
@@ -182,15 +182,15 @@ extension Loopback {
         func age() async throws {
             let server = try echoServer { request in
                 request["if-none-match"] == "\"v1\""
-                    ? "HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\nCache-Control: max-age=600\r\n\r\n"
-                    : reply("200 OK", ["ETag: \"v1\"", "Cache-Control: max-age=600", "Age: 100"], "content")
+                    ? "HTTP/1.1 304 Not Modified\r\nETag: \"v1\"\r\nCache-Control: max-age=36000\r\n\r\n"
+                    : reply("200 OK", ["ETag: \"v1\"", "Cache-Control: max-age=36000", "Age: 100"], "content")
             }
             let session = cachingSession()
             let first = try await load(session, server.uri())
             #expect(first.response.value(forHTTPHeaderField: "Age") == "100")
             let stored = try await load(session, server.uri())
             let age = try #require(stored.response.value(forHTTPHeaderField: "Age").flatMap { Int($0) })
-            #expect(age >= 100 && age < 600 && stored.response.allHeaderFields["Age"] as? String == "\(age)")
+            #expect(age >= 100 && age < 36_000 && stored.response.allHeaderFields["Age"] as? String == "\(age)")
             let confirmed = try await load(session, server.uri()) { $0.cachePolicy = .reloadRevalidatingCacheData }
             #expect(confirmed.text == "content" && confirmed.response.value(forHTTPHeaderField: "Age") == nil)
         }
@@ -202,7 +202,7 @@ extension Loopback {
                 defer { if requests.all.count == 2 { validated.open() } }
                 return reply(
                     "200 OK",
-                    ["ETag: \"v\(requests.all.count)\"", "Cache-Control: max-age=0, stale-while-revalidate=60"],
+                    ["ETag: \"v\(requests.all.count)\"", "Cache-Control: max-age=0, stale-while-revalidate=36000"],
                     "\(requests.all.count)")
             }
             let session = cachingSession()
@@ -218,7 +218,7 @@ extension Loopback {
 
         @Test("Statuses outside of 2xx are stored, and the delegate is not asked")
         func otherStatuses() async throws {
-            let server = try countingServer(status: "404 Not Found") { _ in ["Cache-Control: max-age=60"] }
+            let server = try countingServer(status: "404 Not Found") { _ in ["Cache-Control: max-age=36000"] }
             let session = cachingSession()
             let texts = [try await load(session, server.uri()).text, try await load(session, server.uri()).text]
             #expect(texts == ["1", "1"])
@@ -229,7 +229,7 @@ extension Loopback {
             let requests = RequestLog()
             let server = try echoServer(requests) { request in
                 request.target == "/"
-                    ? reply("301 Moved Permanently", ["Location: /new", "Cache-Control: max-age=60"], "moved")
+                    ? reply("301 Moved Permanently", ["Location: /new", "Cache-Control: max-age=36000"], "moved")
                     : reply("200 OK", ["Cache-Control: no-store"], "new")
             }
             let session = cachingSession()
@@ -240,7 +240,7 @@ extension Loopback {
         @Test("§11: HEAD and ranges are answered from the response to GET; a write makes it invalid")
         func otherRequests() async throws {
             let requests = RequestLog()
-            let server = try countingServer(requests) { _ in ["Cache-Control: max-age=60", "X-Kind: stored"] }
+            let server = try countingServer(requests) { _ in ["Cache-Control: max-age=36000", "X-Kind: stored"] }
             let session = cachingSession()
             _ = try await load(session, server.uri())
             let head = try await load(session, server.uri()) { $0.httpMethod = "HEAD" }
@@ -260,7 +260,7 @@ extension Loopback {
             let requests = RequestLog()
             let content = "0123456789"
             let server = try echoServer(requests) { request in
-                let fields = ["Cache-Control: max-age=60"] + (hasTag ? ["ETag: \"a\""] : [])
+                let fields = ["Cache-Control: max-age=36000"] + (hasTag ? ["ETag: \"a\""] : [])
                 guard let range = request["range"], range.count == 9, let first = Int(range.dropFirst(6).prefix(1)),
                     let last = Int(range.suffix(1))
                 else { return reply("200 OK", fields, content) }
@@ -299,7 +299,7 @@ extension Loopback {
         func variants() async throws {
             let requests = RequestLog()
             let server = try countingServer(requests) { request in
-                ["Cache-Control: max-age=60", request.target == "/" ? "Vary: X-Kind" : "X-Other: 1"]
+                ["Cache-Control: max-age=36000", request.target == "/" ? "Vary: X-Kind" : "X-Other: 1"]
             }
             let session = cachingSession()
             var texts: [String] = []
@@ -322,7 +322,7 @@ extension Loopback {
         func files() async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cache-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
-            let server = try countingServer { _ in ["Cache-Control: max-age=60"] }
+            let server = try countingServer { _ in ["Cache-Control: max-age=36000"] }
             let first = URLCache(memoryCapacity: 0, diskCapacity: 1 << 20, directory: folder)
             #expect(try await load(cachingSession(first), server.uri()).text == "1")
             #expect(first.currentDiskUsage > 0)
@@ -335,7 +335,7 @@ extension Loopback {
 
         @Test("A session without cache stores nothing, and downloads use none")
         func without() async throws {
-            let server = try countingServer { _ in ["Cache-Control: max-age=60"] }
+            let server = try countingServer { _ in ["Cache-Control: max-age=36000"] }
             let bare = privateSession { $0.urlCache = nil }
             for number in 1...2 { #expect(try await load(bare, server.uri()).text == "\(number)") }
             let session = cachingSession()
@@ -348,7 +348,7 @@ extension Loopback {
         func storm() async throws {
             let folder = FileManager.default.temporaryDirectory.appendingPathComponent("cache-\(UUID().uuidString)")
             defer { try? FileManager.default.removeItem(at: folder) }
-            let lifetimes = ["max-age=60", "max-age=0, stale-while-revalidate=60", "max-age=0", "no-store"]
+            let lifetimes = ["max-age=36000", "max-age=0, stale-while-revalidate=36000", "max-age=0", "no-store"]
             let requests = RequestLog()
             let server = try echoServer(requests) { request in
                 let number = requests.all.count
@@ -397,7 +397,7 @@ extension Loopback {
                     super.storeCachedResponse(cached, for: dataTask)
                 }
             }
-            let server = try countingServer { _ in ["Cache-Control: max-age=60"] }
+            let server = try countingServer { _ in ["Cache-Control: max-age=36000"] }
             let cache = Own(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
             let session = cachingSession(cache)
             for _ in 0..<2 { #expect(try await load(session, server.uri()).text == "1") }

@@ -103,7 +103,7 @@ extension Loopback {
         func key() async throws {
             let requests = RequestLog()
             let server = try echoServer(requests) { _ in
-                reply("200 OK", ["Cache-Control: private, max-age=60"], "\(requests.all.count)")
+                reply("200 OK", ["Cache-Control: private, max-age=36000"], "\(requests.all.count)")
             }
             let session = privateSession { $0.urlCache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 0) }
             for path in ["/a", "/a#one", "/a#two", "/a?", "/b"] {
@@ -119,7 +119,7 @@ extension Loopback {
         func dates() async throws {
             let server = try echoServer { request in
                 request.target == "/old"
-                    ? reply("302 Found", ["Location: /new"]) : reply("200 OK", ["Cache-Control: max-age=60"], "x")
+                    ? reply("302 Found", ["Location: /new"]) : reply("200 OK", ["Cache-Control: max-age=36000"], "x")
             }
             let metrics = StoreMetricsDelegate()
             let session = privateSession(metrics) {
