@@ -134,7 +134,8 @@ struct SharingTests {
         requests[6].coalesces = false
         try await withThrowingTaskGroup(of: Void.self) { [requests] group in
             for request in requests { group.addTask { _ = try await client.send(request, as: .none) } }
-            await until { server.requests.count == 10 }
+            // Six callers can share: two of them do. The second one must have joined before the first one's response.
+            await until { server.requests.count == 10 && client.sharedWork.callerCount == 6 }
             gate.open()
             try await group.waitForAll()
         }
