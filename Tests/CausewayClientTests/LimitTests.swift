@@ -47,6 +47,8 @@ struct LimitTests {
         }
         let tasks = (0..<6).map { number in Task { try await client.get("a/\(number)", as: .none) } }
         await until { client.gate?.waitingCount == 5 }
+        // The request that the gate has admitted may not have been sent yet.
+        await until { !server.requests.isEmpty }
         #expect(server.requests.count == 1)
         network.change(to: Reachability(.wifi))
         await until { server.requests.count == 4 }
