@@ -170,10 +170,7 @@ final class JournalWriter: Sendable {
 
     private func drain() {
         while true {
-            let batch = state.withLock { state in
-                if state.pending.isEmpty, state.waiters.isEmpty { state.isDraining = false }
-                return state.pending
-            }
+            let batch = state.withLock { $0.pending }
             if batch.isEmpty {
                 // No more records are pending, so resume the callers that still wait. Nothing is written here, so
                 // ``failure`` keeps its value.
@@ -183,7 +180,7 @@ final class JournalWriter: Sendable {
             do throws(SystemError) {
                 if try compactIfNeeded() { continue }
                 try write(batch)
-                _ = finish(upTo: batch[batch.count - 1].number)
+                finish(upTo: batch[batch.count - 1].number)
             } catch {
                 fail(error)
                 return
@@ -209,9 +206,10 @@ final class JournalWriter: Sendable {
     }
 
     /// Marks records as written, and resumes the callers that wait for these records. Returns `true` if no record is
-    /// pending.
+    /// pending and nothing was written: ``drain()`` must then return, because the next record starts another one.
     ///
     /// - Parameter number: The highest record number in a successful write; `nil` if nothing was written.
+    @discardableResult
     private func finish(upTo number: Number?) -> Bool {
         let (ready, isIdle) = state.withLock { state in
             if let number {
@@ -222,7 +220,9 @@ final class JournalWriter: Sendable {
             let written = state.written
             let ready = state.waiters.filter { $0.number <= written }
             state.waiters.removeAll { $0.number <= written }
-            let isIdle = state.pending.isEmpty
+            // After a write, `drain()` looks for more records. Another one must not be queued meanwhile: it would write
+            // a failed record again, and its error could reach a caller that waits only since then.
+            let isIdle = number == nil && state.pending.isEmpty
             if isIdle { state.isDraining = false }
             return (ready, isIdle)
         }
@@ -275,7 +275,7 @@ final class JournalWriter: Sendable {
             throw failure
         }
         upkeep.withLock { $0 = Upkeep(compactionByteCount: 2 * medium.byteCount + slack) }
-        _ = finish(upTo: last)
+        finish(upTo: last)
         return true
     }
 }
