@@ -50,6 +50,7 @@ struct EngineTests {
         var request = post("a")
         (request.host, request.port, request.usesTLS) = ("b.example", 8_080, false)
         try await bench.open().enqueue(request)
+        try await bench.untilFree()
         let engine = try await bench.open()
         try await engine.enqueue(post("c", method: "PUT"))
         try await bench.drain(engine)
@@ -86,6 +87,7 @@ struct EngineTests {
         }
         let failed = bench.arrivals.count
         isOnline.withLock { $0 = true }
+        try await bench.untilFree()
         let engine = try await bench.open()
         #expect(engine.recovery.operationCount == 4 && engine.recovery.interruptedCount == 0)
         try await bench.drain(engine)

@@ -77,11 +77,13 @@ struct StorageTests {
             for number in 0..<count { try await engine.enqueue(post("\(number)", method: "PUT")) }
         }
         try await queue(3)
+        try await bench.untilFree()
         try (Data(contentsOf: journal).dropLast(5)).write(to: journal)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: journal.path)
         var engine: OfflineEngine? = try await bench.open()
         #expect(engine?.operations.count == 2 && engine?.recovery.tornByteCount ?? 0 > 0)
         engine = nil
+        try await bench.untilFree()
         var bytes = try Data(contentsOf: journal)
         bytes[bytes.count / 2] ^= 0xFF
         try bytes.write(to: journal)
@@ -90,6 +92,7 @@ struct StorageTests {
         let recovery = try #require(engine?.recovery)
         #expect(recovery.damagedByteCount + recovery.tornByteCount > 0)
         engine = nil
+        try await bench.untilFree()
         try Data("not a journal".utf8).write(to: journal)
         try FileManager.default.setAttributes([.posixPermissions: 0o600], ofItemAtPath: journal.path)
         #expect(await code { _ = try await bench.open() } == .foreignJournal)
@@ -132,6 +135,7 @@ struct StorageTests {
         var request = ClientRequest("POST", "form")
         request.body = .multipart(form)
         try await bench.open().enqueue(request)
+        try await bench.untilFree()
         let engine = try await bench.open()
         try await bench.drain(engine)
         #expect(

@@ -90,6 +90,13 @@ final class Bench: Sendable {
             directory: directory, client: client, configuration: configuration, clocks: clocks)
     }
 
+    /// Waits until no engine holds the directory. The threads that opened a released engine, and that wrote its last
+    /// record, can hold it a little longer.
+    func untilFree() async throws {
+        let directory = try PrivateDirectory.open(directory.path)
+        while directory.isLocked("lock") { await Task.yield() }
+    }
+
     var clocks: EngineClocks {
         let clock = clock
         return EngineClocks(clock) { 1_700_000_000_000 + Int64(clock.now.offset / .milliseconds(1)) }
