@@ -77,11 +77,14 @@ struct EngineTests {
             guard isOnline.withLock({ $0 }) else { throw URLError(.cannotConnectToHost) }
             return try answer()
         }
+        // A reachable network would end the wait after a failed attempt, whenever the engine learns of it.
+        bench.network.change(to: Reachability(nil))
         do {
             let engine = try await bench.open()
             for method in ["POST", "PUT", "PATCH"] { try await engine.enqueue(post("a", method, method: method)) }
             try await engine.enqueue(ClientRequest("DELETE", "a?x=1"))
-            try await bench.run(engine) { bench.arrivals.count >= 3 }
+            // An attempt that runs when the engine stops may have been sent. So stop the engine between two attempts.
+            try await bench.run(engine) { bench.arrivals.count >= 3 && engine.isResting }
             #expect(Set(bench.arrivals.map(\.content)) == ["POST"] && Set(bench.arrivals.map(\.key)).count == 1)
             #expect(engine.operations.map(\.attempts) == [0, 0, 0, 0] && !engine.hasWay)
         }

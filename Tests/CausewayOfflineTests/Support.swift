@@ -1,4 +1,5 @@
 @testable import CausewayClient
+import CausewayHTTPProtocols
 @testable import CausewayOffline
 import CausewaySystem
 import CausewayTestKit
@@ -115,6 +116,17 @@ final class Bench: Sendable {
 
     /// Runs the engine until its operation queue is empty.
     func drain(_ engine: OfflineEngine) async throws { try await run(engine) { engine.operations.isEmpty } }
+}
+
+extension OfflineEngine {
+    /// Whether no attempt runs, and the next one begins only when the clock moves or the network changes.
+    var isResting: Bool {
+        let now = clocks.uptime()
+        return state.withLock { state in
+            guard state.queue.operations.allSatisfy({ $0.phase == .waiting }) else { return false }
+            return state.queue.deadline.map { $0 > now } ?? false
+        }
+    }
 }
 
 /// An interceptor whose advice a closure gives.
