@@ -33,13 +33,16 @@ struct EngineTests {
         #expect(first.outcome == .succeeded(status: 201) && first.content == Data("made".utf8))
         #expect(second.outcome == .rejected(status: 422) && second.response?.statusCode == 422)
         #expect(engine.reports.map(\.id) == [bad])
-        var lines: [String] = []
+        var heads: [String] = []
         for await event in events {
-            lines.append(event.description)
-            if case .ended = event.kind, event.id == bad { break }
+            heads.append(String(event.description.prefix { $0 != "(" }))
+            if heads.count == 6 { break }
         }
-        let heads = ["1: queued", "2: queued", "1: sending", "1: ended", "2: sending", "2: ended"]
-        #expect(lines.map { String($0.prefix { $0 != "(" }) } == heads)
+        // An end is told when it is stored. The next operation may have begun before that.
+        #expect(heads.prefix(3) == ["1: queued", "2: queued", "1: sending"])
+        for id in 1...2 {
+            #expect(heads.filter { $0.hasPrefix("\(id):") } == ["queued", "sending", "ended"].map { "\(id): \($0)" })
+        }
         try await engine.acknowledge(bad)
         #expect(engine.reports.isEmpty)
     }
