@@ -158,11 +158,15 @@ struct DecoderTests {
     func loop() async throws {
         let real = try DecoderProgram.path(nil)
         try await Self.withProgram(
-            "if mkdir \"$0.looped\" 2>&-; then while :; do :; done; fi\nexec \(real) \"$@\""
+            "if [ -e \"$0.loops\" ]; then while :; do :; done; fi\nexec \(real) \"$@\""
         ) { path in
+            // The test makes and removes the mark: the first process can be ended before it runs its first command.
+            let mark = path + ".loops"
+            try Data().write(to: URL(fileURLWithPath: mark))
             let decoder = Self.decoder(path) { $0.limits.decodingTime = .milliseconds(200) }
             let first = await code { _ = try await decoder.decode(TestImages.jpeg, ImageDecodingHints()) }
             #expect(first == .decoderTimedOut)
+            try FileManager.default.removeItem(atPath: mark)
             let generous = Self.decoder(path)
             _ = try await generous.decode(TestImages.jpeg, ImageDecodingHints())
         }
