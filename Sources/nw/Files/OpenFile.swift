@@ -76,7 +76,11 @@ struct OpenFile: ~Copyable, Sendable {
     }
 
     deinit {
-        if closesAtEnd { close(descriptor) }
+        guard closesAtEnd else { return }
+        // A child process that another thread has just forked has the file open until it calls exec, and would keep a
+        // lock. So the file is unlocked explicitly.
+        _ = flock(descriptor, LOCK_UN)
+        close(descriptor)
     }
 
     var kind: Kind {
