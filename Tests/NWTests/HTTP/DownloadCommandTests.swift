@@ -34,7 +34,8 @@ struct DownloadCommandTests {
         }
     }
 
-    /// Serves content with an entity tag. Each request gets at most `share` bytes, and then its connection ends.
+    /// Serves content with an entity tag. Each request gets at most `share` bytes, and then its connection ends. The
+    /// query is the path of the directory for the file.
     private static func cutting(_ share: Int, tag: @escaping @Sendable (Int) -> String) -> HTTPServerRoutes {
         let count = Mutex(0)
         var routes = HTTPServerRoutes()
@@ -49,16 +50,26 @@ struct DownloadCommandTests {
                 start = Int(range.dropFirst("bytes=".count).dropLast()) ?? 0
             }
             let (first, end) = (start, min(words.count, start + share))
+            let part = (request.query ?? "") + "/words.bin.part"
             var fields: HTTPServerFields = ["ETag": tag, "X-Number": "\(number)"]
             if start > 0 { fields["Content-Range"] = "bytes \(start)-\(words.count - 1)/\(words.count)" }
             return HTTPServerResponse(
                 status: start > 0 ? 206 : 200, fields: fields,
                 body: .stream(length: words.count - start) { writer in
                     try await writer.write(words[first..<end])
-                    if end < words.count { throw HTTPServerError(status: 500) }
+                    guard end < words.count else { return }
+                    // The connection ends with a reset, which discards what the client has not received yet.
+                    try await eventually("the client has stored \(end) bytes") { byteCount(of: part) >= end }
+                    throw HTTPServerError(status: 500)
                 })
         }
         return routes
+    }
+
+    /// Returns the size of a file; 0 if there is none.
+    private static func byteCount(of path: String) -> Int {
+        let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+        return attributes?[.size] as? Int ?? 0
     }
 
     private struct Outcome: Decodable {
@@ -82,7 +93,8 @@ struct DownloadCommandTests {
     func continues(_ retry: Int) async throws {
         try await Self.serve(Self.cutting(100_000) { _ in "\"v1\"" }) { scratch, url in
             let inbox = try scratch.newDirectory("inbox")
-            let words = ["download", "-d", inbox.path, "--json", "--retry", "\(retry)", "\(url)/words.bin"]
+            let place = "\(url)/words.bin?\(inbox.path)"
+            let words = ["download", "-d", inbox.path, "--json", "--retry", "\(retry)", place]
             var outcomes: [Outcome] = []
             for run in 0..<(retry == 0 ? 3 : 1) {
                 let nw = try scratch.startNW(words)
@@ -108,7 +120,7 @@ struct DownloadCommandTests {
         // download cannot continue with the rest of the old content.
         try await Self.serve(Self.cutting(200_000) { $0 == 1 ? "\"v1\"" : "\"v2\"" }) { scratch, url in
             let inbox = try scratch.newDirectory("inbox")
-            let nw = try scratch.startNW(["download", "-d", inbox.path, "--json", "\(url)/words.bin"])
+            let nw = try scratch.startNW(["download", "-d", inbox.path, "--json", "\(url)/words.bin?\(inbox.path)"])
             #expect(try await nw.finished() == 0, "\(nw.errors)")
             #expect(try Data(contentsOf: inbox.appendingPathComponent("words.bin")) == Self.words)
         }
