@@ -1,4 +1,5 @@
-import CausewayWire
+@testable import CausewayWire
+import Foundation
 import Testing
 
 @Suite("The limits of property lists")
@@ -86,15 +87,44 @@ struct PropertyListBoundsTests {
         #expect(PropertyListBounds.contain(row.bytes) == row.isPermitted)
     }
 
-    @Test("Any byte of a binary property list may be wrong")
-    func mutations() {
-        let list = Self.binary(Self.chain(12, times: 3))
-        for index in list.indices {
-            for value in [0, 1, 9, 0xAF, 0xD2, 0xFF] as [UInt8] {
-                var bytes = list
-                bytes[index] = value
-                _ = PropertyListBounds.contain(bytes)
+    /// What Foundation's decoder makes of a property list: arrays, and other values, whose contents do not count.
+    private struct Decoded: Decodable {
+        /// The value is larger than the limits. The decoder goes no further, so a value in itself is no danger here.
+        struct Excess: Error {}
+
+        var valueCount = 1
+
+        init(from decoder: any Decoder) throws {
+            guard decoder.codingPath.count < PropertyListBounds.depth else { throw Excess() }
+            guard var elements = try? decoder.unkeyedContainer() else { return }
+            while !elements.isAtEnd {
+                valueCount += try elements.decode(Decoded.self).valueCount
+                guard valueCount <= PropertyListBounds.valueCount else { throw Excess() }
             }
         }
+    }
+
+    @Test("With any wrong byte, a binary property list that is permitted is decoded within the limits, or not at all")
+    func mutations() {
+        var decodedCount = 0
+        // A wrong reference in the first list leads into a circle. The second list is one level too deep.
+        for (list, step) in [(Self.binary(Self.chain(6, times: 3)), 1), (Self.binary(Self.chain(513)), 101)] {
+            for index in stride(from: 0, to: list.count, by: step) {
+                for value in [0, 1, 9, 0xAF, 0xD2, 0xFF] as [UInt8] {
+                    var bytes = list
+                    bytes[index] = value
+                    guard PropertyListBounds.contain(bytes) else { continue }
+                    do {
+                        _ = try PropertyListDecoder().decode(Decoded.self, from: Data(bytes))
+                        decodedCount += 1
+                    } catch is Decoded.Excess {
+                        Issue.record("byte \(index) of \(list.count) is \(value)")
+                    } catch {
+                        // A list that is not decoded may be permitted.
+                    }
+                }
+            }
+        }
+        #expect(decodedCount > 0)
     }
 }
