@@ -59,6 +59,16 @@ final class Origin: Sendable {
     static let all = Mutex<[String: Origin]>([:])
     private static let count = Atomic<Int>(0)
 
+    /// The language mode in which this file is compiled, for the host names. The file is compiled twice, and both
+    /// classes ``OriginProtocol`` can be registered in one process. Each may answer only requests to its own hosts.
+    private static var mode: Int {
+        #if swift(>=6)
+            6
+        #else
+            5
+        #endif
+    }
+
     let url: URL
     let handler: @Sendable (Asked) -> Answer
     private let log: Box<[Asked]>
@@ -71,7 +81,7 @@ final class Origin: Sendable {
         switch place {
         case .mock:
             server = nil
-            let host = "origin-\(Self.count.add(1, ordering: .relaxed).newValue).test"
+            let host = "origin-\(Self.mode)-\(Self.count.add(1, ordering: .relaxed).newValue).test"
             url = URL(string: "http://\(host)/")!
             Self.all.withLock { $0[host] = self }
         case .loopback:
