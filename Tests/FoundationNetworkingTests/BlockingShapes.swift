@@ -120,7 +120,7 @@ struct BlockingShapes {
             let origin = Origin(place) { _ in Answer(status: 201, pieces: [Data("a".utf8), Data("b".utf8)]) }
             let delegate = ConnectionDelegate()
             let connection = NSURLConnection(
-                request: URLRequest(url: origin.url), delegate: delegate, startImmediately: true)
+                request: Self.unhurried(origin.url), delegate: delegate, startImmediately: true)
             while !delegate.isDone { _ = RunLoop.current.run(mode: .default, before: Date(timeIntervalSinceNow: 0.01)) }
             withExtendedLifetime(connection) {}
             return (
@@ -138,7 +138,7 @@ struct BlockingShapes {
         let origin = Origin(place) { _ in .text("sync") }
         let text = await onThread { () -> String in
             var response: URLResponse?
-            let data = try? NSURLConnection.sendSynchronousRequest(URLRequest(url: origin.url), returning: &response)
+            let data = try? NSURLConnection.sendSynchronousRequest(Self.unhurried(origin.url), returning: &response)
             return data.map {
                 String(decoding: $0, as: UTF8.self) + " \((response as? HTTPURLResponse)?.statusCode ?? 0)"
             } ?? "failed"
@@ -152,7 +152,7 @@ struct BlockingShapes {
         let origin = Origin(place) { _ in .text("async") }
         let queue = OperationQueue()
         let text = await withCheckedContinuation { continuation in
-            NSURLConnection.sendAsynchronousRequest(URLRequest(url: origin.url), queue: queue) { _, data, _ in
+            NSURLConnection.sendAsynchronousRequest(Self.unhurried(origin.url), queue: queue) { _, data, _ in
                 let place = OperationQueue.current === queue ? "queue" : "elsewhere"
                 continuation.resume(returning: "\(data.map { String(decoding: $0, as: UTF8.self) } ?? "") \(place)")
             }
@@ -189,6 +189,10 @@ struct BlockingShapes {
         while await session.allTasks.count > 1 { await Task.yield() }
         #expect(await session.tasks.0.map(\.taskDescription) == ["b"])
     }
+
+    /// Returns a request with a long timeout. A connection has no configuration, and the default timeout of 60 seconds
+    /// can end a test on a busy computer.
+    private static func unhurried(_ url: URL) -> URLRequest { URLRequest(url: url, timeoutInterval: 3_600) }
 
     /// Runs a function on a separate thread. This thread may block, and has a run loop.
     private func onThread<Result: Sendable>(_ body: @escaping @Sendable () -> Result) async -> Result {

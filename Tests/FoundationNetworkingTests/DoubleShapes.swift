@@ -82,6 +82,7 @@ extension URLSessionConfiguration {
         configuration.httpAdditionalHeaders = ["X-Client": "shapes", "Accept": "text/plain"]
         configuration.urlCache = nil
         configuration.httpCookieStorage = nil
+        configuration.timeoutIntervalForRequest = 3_600
         return configuration
     }
 }
@@ -138,6 +139,7 @@ private final class RecordingProtocol: URLProtocol, @unchecked Sendable {
         Self.setProperty(true, forKey: Self.mark, in: marked)
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [RecordingProtocol.self, OriginProtocol.self]
+        configuration.timeoutIntervalForRequest = 3_600
         inner = URLSession(configuration: configuration).dataTask(with: marked as URLRequest) { data, response, error in
             guard let data, let response = response as? HTTPURLResponse else {
                 self.client?.urlProtocol(self, didFailWithError: error ?? URLError(.unknown))
@@ -188,6 +190,7 @@ struct DoubleShapes {
     func handler() async throws {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [HandlerProtocol.self]
+        configuration.timeoutIntervalForRequest = 3_600
         let session = URLSession(configuration: configuration)
         HandlerProtocol.handler.withLock {
             $0 = { request in
@@ -268,6 +271,7 @@ struct DoubleShapes {
         let origin = Origin(place) { _ in .text("taped") }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.protocolClasses = [RecordingProtocol.self]
+        configuration.timeoutIntervalForRequest = 3_600
         let session = URLSession(configuration: configuration)
         for _ in 0..<3 {
             #expect(String(decoding: try await session.data(from: origin.url).0, as: UTF8.self) == "taped")
