@@ -30,10 +30,14 @@ final class FileSink: Sendable {
     /// - Parameter isLocked: Whether the file is locked. The files of background sessions are not locked, see
     ///   ``init(new:)``.
     init?(continuing url: URL, at offset: Int64, isLocked: Bool = true) {
-        guard let file = Self.open(url, O_WRONLY, isLocked: isLocked),
-            Self.size(of: file.fileDescriptor) ?? -1 >= offset,
+        guard let file = Self.open(url, O_WRONLY, isLocked: isLocked) else { return nil }
+        guard Self.size(of: file.fileDescriptor) ?? -1 >= offset,
             (try? file.truncate(atOffset: UInt64(offset))) != nil
-        else { return nil }
+        else {
+            // Unlock the file, as in ``close()``. The caller removes it, which needs the lock.
+            if isLocked { _ = flock(file.fileDescriptor, LOCK_UN) }
+            return nil
+        }
         self.url = url
         handle = LockedValue(file)
     }
