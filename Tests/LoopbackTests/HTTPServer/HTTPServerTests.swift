@@ -168,10 +168,14 @@ extension Loopback {
         @Test("At the deadline of a shutdown, handlers are cancelled")
         func shutDownDeadline() async throws {
             let started = Gate()
+            let cancelled = Gate()
             let routes = Self.routes { routes in
                 routes.get("/never") { _ in
                     started.open()
-                    try await Task.sleep(for: .seconds(7_200))
+                    do { try await Task.sleep(for: .seconds(7_200)) } catch {
+                        cancelled.open()
+                        throw error
+                    }
                     return .text("late")
                 }
             }
@@ -180,7 +184,10 @@ extension Loopback {
                 try await client.write(Self.get("/never"))
                 await started.wait()
                 server.shutDown(within: .zero)
-                _ = try? await client.readAll()
+                // Wait here for the cancellation, because the end of the server cancels the handler too. The client is
+                // still connected meanwhile.
+                await cancelled.wait()
+                client.close()
             }
         }
 
