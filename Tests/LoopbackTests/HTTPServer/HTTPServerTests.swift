@@ -150,10 +150,15 @@ extension Loopback {
                     await release.wait()
                     return .text("done")
                 }
+                routes.get("/") { _ in .text("fine") }
             }
             try await TestServer.run(routes: routes) { server, port in
                 let busy = try await RawClient(port: port)
                 let idle = try await RawClient(port: port)
+                // The answer shows that the server has accepted this client. The kernel resets connections that wait in
+                // the backlog of a listener when the listener closes.
+                try await idle.write(Self.get("/"))
+                #expect(try await idle.read(through: "fine").hasPrefix("HTTP/1.1 200 "))
                 try await busy.write(Self.get("/slow"))
                 await started.wait()
                 server.shutDown(within: .seconds(3_600))
