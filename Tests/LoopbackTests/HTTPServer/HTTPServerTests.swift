@@ -111,6 +111,7 @@ extension Loopback {
                 let writer = try await RawClient(port: port)
                 try await writer.write("POST /slow HTTP/1.1\r\nHost: h\r\nContent-Length: 20000000\r\n\r\n")
                 async let sending: Void = writer.write(String(repeating: "x", count: 20_000_000))
+                #expect(await eventually { writer.isStopped })
                 release.open()
                 try await sending
                 #expect(try await writer.read(through: "\r\n\r\n20000000").hasPrefix("HTTP/1.1 200"))

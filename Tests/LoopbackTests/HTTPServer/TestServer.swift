@@ -56,6 +56,9 @@ final class RawClient: Sendable {
 
     func write(bytes: [UInt8]) async throws { try await socket.write(Data(bytes)) }
 
+    /// Whether the server does not read, and the kernel takes no more bytes from this client.
+    var isStopped: Bool { KernelSocket.isFull(socket.fd) }
+
     /// Ends the sending direction of this socket.
     func endWriting() { _ = shutdown(socket.fd, CInt(SHUT_WR)) }
 
