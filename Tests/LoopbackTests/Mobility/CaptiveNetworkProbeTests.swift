@@ -10,18 +10,22 @@ extension Loopback {
         /// is `nil`, it sends nothing.
         private func outcome(
             _ answer: String?, expecting expectation: CaptiveNetworkProbe.Expectation = .status(204),
-            within limit: Duration = .seconds(30)
+            within limit: Duration = .seconds(7_200)
         ) async throws -> CaptiveNetworkProbe.Outcome {
             let server = try RawSocket.listening(.tcp4)
             async let served: RawSocket? = {
+                // A silent server accepts nothing. The kernel connects the probe, unless the limit ends the probe
+                // before.
+                guard let answer else { return nil }
                 let peer = try await server.accept()
-                if let answer { try await peer.write(Data(answer.utf8)) }
+                try await peer.write(Data(answer.utf8))
                 return peer
             }()
             let url = try #require(URL(string: "http://127.0.0.1:\(server.port)/204"))
             let probe = try CaptiveNetworkProbe(url: url, expecting: expectation)
             let outcome = await probe.run(within: limit)
             _ = try await served
+            withExtendedLifetime(server) {}
             return outcome
         }
 
