@@ -161,7 +161,8 @@ extension Loopback {
             try await client.deliver(Data("question"))
             #expect(try await whole.relay.read().suffix(8) == Data("question"))
             #expect(Socket.bytesReadable(server.fd) == 0)
-            while !(try await stalled.read().isEmpty) {}
+            // The client may have left this proxy before it had read the incomplete reply.
+            try await stalled.readUntilClosed()
             try await client.cancel()
             withExtendedLifetime(control) {}
         }

@@ -139,6 +139,14 @@ final class RawSocket: Sendable {
         }
     }
 
+    /// Reads and drops bytes until the peer has closed the connection. A reset is also an end: the kernel sends one if
+    /// the peer closes its socket before it has read all bytes.
+    func readUntilClosed() async throws {
+        do {
+            while !(try await read().isEmpty) {}
+        } catch let error as SystemError where error.errno == Errno.connectionReset {}
+    }
+
     private func wait(for events: Int32) async throws {
         let fd = fd
         let status = await withCheckedContinuation { continuation in
