@@ -129,6 +129,7 @@ extension Loopback {
             try await client.deliver(Data("question"))
             #expect(try await proxy.relay.read() == own + Data("question"))
             try await client.cancel()
+            withExtendedLifetime(control) {}
         }
 
         @Test(
@@ -205,6 +206,7 @@ extension Loopback {
             try await client.deliver(Data("question"))
             #expect(try await proxy.relay.read() == Self.header + Data("question"))
             try await client.cancel()
+            withExtendedLifetime(control) {}
         }
 
         @Test(
