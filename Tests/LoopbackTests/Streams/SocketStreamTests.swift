@@ -48,11 +48,16 @@ extension Loopback {
             return all
         }
 
-        private static func isOpen(_ descriptor: CInt) -> Bool { fcntl(descriptor, F_GETFD) >= 0 }
+        /// Identifies the socket of a descriptor; `nil` if the descriptor is closed. After a close, another test may
+        /// get the descriptor's number at once, but never this identity.
+        private static func identity(_ descriptor: CInt) -> [UInt64]? {
+            var status = stat()
+            return fstat(descriptor, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : nil
+        }
 
-        private static func becomesClosed(_ descriptor: CInt) async throws {
+        private static func becomesClosed(_ descriptor: CInt, _ identity: [UInt64]) async throws {
             try await within {
-                while isOpen(descriptor) { try await Task.sleep(for: .milliseconds(1)) }
+                while Self.identity(descriptor) == identity { try await Task.sleep(for: .milliseconds(1)) }
             }
         }
 
@@ -61,6 +66,7 @@ extension Loopback {
             arguments: [nil, false])
         func unowned(closes: Bool?) async throws {
             let (near, accepted) = try await Self.connected()
+            let socket = try #require(Self.identity(accepted))
             defer { Descriptor(adopting: accepted).close() }
             let (input, output) = try Self.pair(accepted, closes: closes)
             try await near.write(Data("ping"))
@@ -69,7 +75,7 @@ extension Loopback {
             await withCheckedContinuation { sent in output.close(whenSent: { sent.resume() }) }
             input.close()
             #expect(try await near.read() == Data("pong"))
-            #expect(Self.isOpen(accepted))
+            #expect(Self.identity(accepted) == socket)
             // The program can still use the socket.
             #expect(Data("more").withUnsafeBytes { Socket.send(accepted, $0) } == .moved(4))
             #expect(try await near.read() == Data("more"))
@@ -81,31 +87,34 @@ extension Loopback {
         @Test("Streams that own the socket end their own direction, and close the socket when both are closed")
         func owned() async throws {
             let (near, accepted) = try await Self.connected()
+            let socket = try #require(Self.identity(accepted))
             let (input, output) = try Self.pair(accepted, closes: true)
             #expect(output.write([UInt8]("bye".utf8), maxLength: 3) == 3)
             output.close()
             #expect(try await near.readAll() == Data("bye"))
-            #expect(Self.isOpen(accepted))
+            #expect(Self.identity(accepted) == socket)
             try await near.write(Data("well"))
             #expect(Self.read(input, 4) == "well")
             near.close()
             #expect(Self.read(input, 1).isEmpty && input.streamStatus == .atEnd)
             input.close()
-            try await Self.becomesClosed(accepted)
+            try await Self.becomesClosed(accepted, socket)
         }
 
         @Test("Streams that were never opened close the socket they own")
         func unopened() async throws {
             let (_, accepted) = try await Self.connected()
+            let socket = try #require(Self.identity(accepted))
             let (input, output) = Stream.streams(overSocket: accepted, closingSocket: true)
             input.close()
             output.close()
-            try await Self.becomesClosed(accepted)
+            try await Self.becomesClosed(accepted, socket)
         }
 
         @Test("Megabytes arrive completely, and a reader that stops blocks the peer")
         func bulk() async throws {
             let (near, accepted) = try await Self.connected()
+            let socket = try #require(Self.identity(accepted))
             let (input, output) = try Self.pair(accepted, closes: true)
             let content = Data.pattern(4_000_000)
             async let sent: Void = near.write(content)
@@ -128,13 +137,14 @@ extension Loopback {
             #expect(try await near.readAll() == content)
             await writing.value
             input.close()
-            try await Self.becomesClosed(accepted)
+            try await Self.becomesClosed(accepted, socket)
         }
 
         @Test("The end and a reset by the peer are events on a queue")
         func events() async throws {
             for isReset in [false, true] {
                 let (near, accepted) = try await Self.connected()
+                let socket = try #require(Self.identity(accepted))
                 let (input, output) = Stream.streams(overSocket: accepted, closingSocket: true)
                 let events = Mailbox<Stream.Event>()
                 let delegate = Recorder(events)
@@ -148,7 +158,7 @@ extension Loopback {
                 if isReset { #expect((input.streamError as NSError?)?.code == Int(ECONNRESET)) }
                 input.close()
                 output.close()
-                try await Self.becomesClosed(accepted)
+                try await Self.becomesClosed(accepted, socket)
                 withExtendedLifetime(delegate) {}
             }
         }
