@@ -2,6 +2,7 @@ import Causeway
 import Foundation
 import Testing
 
+@testable import CausewayPeers
 @testable import MultipeerConnectivity
 
 extension Loopback {
@@ -49,6 +50,11 @@ extension Loopback {
         func cancels(_ senderCancels: Bool) async throws {
             let (ann, bob) = try await SessionProbe.pair()
             try await withFile(64 << 20) { url in
+                // Stop the reads of the sender, so that the file does not arrive whole before it is cancelled.
+                let engine = try ann.session.core.connection(to: bob.me).engine
+                let reads = try #require(engine as? PeerGroup).port.files.queue
+                reads.suspend()
+                defer { reads.resume() }
                 let ends = Mailbox<MCError.Code?>()
                 let sent = ann.session.sendResource(at: url, withName: "big", toPeer: bob.peer) { error in
                     ends.put((error as! MCError?)?.code)

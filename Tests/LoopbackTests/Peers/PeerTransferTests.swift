@@ -1,7 +1,8 @@
-import CausewayPeers
 import Foundation
 import Synchronization
 import Testing
+
+@testable import CausewayPeers
 
 extension Loopback {
     @Suite("Peers: files and streams")
@@ -17,6 +18,14 @@ extension Loopback {
             contents = contents.prefix(byteCount)
             try contents.write(to: place)
             try await body(place, contents)
+        }
+
+        /// Stops the reads of the files that a peer sends, so that no file arrives whole before the test ends its
+        /// transfer. The caller must resume the queue.
+        private func stopReads(of sender: PeerProbe) throws -> DispatchQueue {
+            let files = try #require(sender.group).port.files.queue
+            files.suspend()
+            return files
         }
 
         @Test("A file of 32 MiB arrives whole, with progress on both sides, and messages pass it")
@@ -45,6 +54,8 @@ extension Loopback {
         func cancels(_ senderCancels: Bool) async throws {
             let (ann, bob) = try await PeerProbe.pair()
             try await withFile(64 << 20) { url, _ in
+                let reads = try stopReads(of: ann)
+                defer { reads.resume() }
                 let ends = Mailbox<PeerFailure?>()
                 let progress = try ann.sendFile(url, name: "big", to: bob, ends)
                 let incoming = try await bob.transfers.next()
@@ -68,6 +79,8 @@ extension Loopback {
             _ = try ann.sendFile(URL(fileURLWithPath: "/nonexistent"), name: "x", to: bob, ends)
             #expect(try await ends.next() == PeerFailure(.invalid))
             try await withFile(64 << 20) { url, _ in
+                let reads = try stopReads(of: ann)
+                defer { reads.resume() }
                 _ = try ann.sendFile(url, name: "big", to: bob, ends)
                 _ = try await bob.transfers.next()
                 ann.group?.leave()
