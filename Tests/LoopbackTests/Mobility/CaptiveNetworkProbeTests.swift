@@ -47,9 +47,10 @@ extension Loopback {
 
         @Test("A missing server, and a cancelled task")
         func failures() async throws {
-            let socket = try RawSocket.bound(.udp4)
+            let socket = try RawSocket.refusing(.tcp4)
             let probe = try CaptiveNetworkProbe(url: try #require(URL(string: "http://127.0.0.1:\(socket.port)")))
             #expect(await probe.run() == .failed(.posix(.ECONNREFUSED)))
+            withExtendedLifetime(socket) {}
             let listening = try RawSocket.listening(.tcp4)
             let silent = try CaptiveNetworkProbe(url: try #require(URL(string: "http://127.0.0.1:\(listening.port)")))
             let task = Task { await silent.run() }

@@ -133,9 +133,8 @@ extension Loopback {
         func cancelled() async throws {
             // Use a TCP port on which no program listens. The server's host refuses connections to it, so the
             // connections wait.
-            let socket = try RawSocket.bound(.udp4)
-            let conversation = MigratingConnection(
-                to: .hostPort(host: .ipv4(.loopback), port: NWEndpoint.Port(rawValue: socket.port) ?? .any))
+            let socket = try RawSocket.refusing(.tcp4)
+            let conversation = MigratingConnection(to: Medium.tcp4.endpoint(of: socket))
             let first = Task { try await conversation.exchange { try await Self.ask("x", over: $0) } }
             first.cancel()
             await #expect(throws: NWError.posix(.ECANCELED)) { _ = try await first.value }
@@ -145,6 +144,7 @@ extension Loopback {
             await #expect(throws: NWError.posix(.ECANCELED)) {
                 _ = try await conversation.exchange { try await Self.ask("x", over: $0) }
             }
+            withExtendedLifetime(socket) {}
         }
     }
 }

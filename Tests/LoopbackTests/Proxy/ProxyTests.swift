@@ -67,11 +67,10 @@ extension Loopback {
             try await client.cancel()
         }
 
-        static func closedPlace() throws -> NWEndpoint {
-            let socket = try RawSocket.listening(.tcp4)
-            defer { socket.close() }
-            return .hostPort(host: .ipv4(.loopback), port: NWEndpoint.Port(integerLiteral: socket.port))
-        }
+        /// Stays open, so that no other test listens on the port of ``closedPlace()``.
+        private static let closedSocket: Result<RawSocket, any Error> = Result { try RawSocket.refusing(.tcp4) }
+
+        static func closedPlace() throws -> NWEndpoint { Medium.tcp4.endpoint(of: try closedSocket.get()) }
 
         @Test("SOCKS: the proxy receives the name, and the report shows the proxy")
         func socks() async throws {

@@ -79,12 +79,13 @@ extension Loopback {
 
         @Test("If no server listens, the lookup ends with an error")
         func noServer() async throws {
-            let port = try RawSocket.bound(.udp4).port
+            let socket = try RawSocket.refusing(.udp4)
             let directory = try ResolverDirectory()
             Backend.choose()
-            let engine = ResolverEngine(on: Engine.nextLoop(), files: directory.files, port: port)
+            let engine = ResolverEngine(on: Engine.nextLoop(), files: directory.files, port: socket.port)
             let outcome = await engine.outcome(of: "www.example.com")
             #expect(outcome.problem == .connectionRefused)
+            withExtendedLifetime(socket) {}
         }
 
         @Test("Changed files take effect at once", arguments: [false, true])

@@ -104,11 +104,8 @@ extension Loopback {
 
         @Test("A receive reports a refused datagram")
         func refusal() async throws {
-            // An unused port. A socket was bound to it for a moment, and nothing listens on it now.
-            let port = try RawSocket.bound(.udp4).port
-            let client = Probe(
-                to: .hostPort(host: .ipv4(.loopback), port: NWEndpoint.Port(integerLiteral: port)),
-                using: LengthFramer.parameters(.udp))
+            let socket = try RawSocket.refusing(.udp4)
+            let client = Probe(to: Medium.udp4.endpoint(of: socket), using: LengthFramer.parameters(.udp))
             defer { client.connection.cancel() }
             client.start()
             try await client.ready()
@@ -116,6 +113,7 @@ extension Loopback {
             try await client.deliver(Data("request".utf8), Self.context())
             #expect(try await answer.next().error == .posix(.ECONNREFUSED))
             #expect(client.connection.state == .ready)
+            withExtendedLifetime(socket) {}
         }
     }
 }

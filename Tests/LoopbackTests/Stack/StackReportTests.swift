@@ -75,20 +75,16 @@ extension Loopback {
 
         @Test("Failed attempts are counted, also before waiting")
         func previousAttempts() async throws {
-            let vanished = try ListenerProbe(.tcp4)
-            try await vanished.listen()
-            let endpoint = vanished.endpoint
-            try await vanished.cancel()
-            let client = Probe(to: endpoint, using: .tcp).start()
+            let holder = try RawSocket.refusing(.tcp4)
+            let client = Probe(to: Medium.tcp4.endpoint(of: holder), using: .tcp).start()
             defer { client.connection.cancel() }
             try await client.states.first { $0 == .waiting(.posix(.ECONNREFUSED)) }
-            let listener = try ListenerProbe(.tcp4) { $0.requiredLocalEndpoint = endpoint }
-            try await listener.listen()
-            defer { listener.listener.cancel() }
+            try Socket.listen(holder.fd, backlog: 4)
             client.connection.restart()
             try await client.states.first { $0 == .ready }
             let report = try await Self.establishment(of: client)
             #expect(report.previousAttemptCount == 1 && report.attemptStartedAfterInterval > 0)
+            withExtendedLifetime(holder) {}
         }
 
         @Test("The name resolution is reported")

@@ -159,12 +159,12 @@ extension Loopback {
             "Connecting or opening without a listener fails with the system's error number",
             arguments: LineTransportKind.allCases)
         func refused(_ kind: LineTransportKind) async throws {
-            let listener = try RawSocket.listening(.tcp4)
-            let port = try #require(NWEndpoint.Port(rawValue: listener.port))
-            listener.close()
+            let socket = try RawSocket.refusing(.tcp4)
+            let port = try #require(NWEndpoint.Port(rawValue: socket.port))
             await #expect(throws: NWError.posix(.ECONNREFUSED)) {
                 try await kind.connect(to: "127.0.0.1", port: port).open()
             }
+            withExtendedLifetime(socket) {}
         }
 
         @Test("A cancelled wait for a peer ends, and its port is free again", arguments: LineTransportKind.allCases)

@@ -94,11 +94,9 @@ extension Loopback {
 
         @Test("A refused connection is an error of both streams, with the system's error number")
         func refused() async throws {
-            let vanished = try ListenerProbe(.tcp4)
-            try await vanished.listen()
-            let port = vanished.port
-            try await vanished.cancel()
-            let ends = StreamEnds(try StreamEnds.pair(to: port))
+            Backend.choose()
+            let socket = try RawSocket.refusing(.tcp4)
+            let ends = StreamEnds(try StreamEnds.pair(to: try #require(NWEndpoint.Port(rawValue: socket.port))))
             ends.schedule(on: DispatchQueue(label: "streams"))
             ends.open()
             try await ends.inputEvents.expect(.errorOccurred)
@@ -106,6 +104,7 @@ extension Loopback {
             let error = try #require(ends.input.streamError as NSError?)
             #expect(error.domain == NSPOSIXErrorDomain && error.code == Int(ECONNREFUSED))
             #expect(ends.input.streamStatus == .error && ends.read(1) == nil && ends.write("x") == -1)
+            withExtendedLifetime(socket) {}
         }
 
         // MARK: Blocking

@@ -204,7 +204,8 @@ extension Scenario {
                     try await parties.end()
                 },
                 Scenario("refused datagram \(medium)") { transcript in
-                    let client = transcript.watch(Probe(to: try medium.unusedEndpoint(), using: .udp), as: "client")
+                    let unused = try RawSocket.refusing(medium)
+                    let client = transcript.watch(Probe(to: medium.endpoint(of: unused), using: .udp), as: "client")
                     client.start()
                     try await client.ready()
                     let answer = client.requestMessage()
@@ -213,6 +214,7 @@ extension Scenario {
                     try await client.deliver(Data("asked for later"))
                     transcript.note(try await client.receiveMessage())
                     try await client.cancel()
+                    withExtendedLifetime(unused) {}
                 },
             ]
         } + [

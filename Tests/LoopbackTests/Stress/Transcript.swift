@@ -102,11 +102,3 @@ extension Transcript {
         return (client, peer)
     }
 }
-
-extension Medium {
-    /// Returns an endpoint without a listener.
-    func unusedEndpoint() throws -> NWEndpoint {
-        let socket = try RawSocket.bound(self)
-        return .hostPort(host: loopback ?? "", port: NWEndpoint.Port(rawValue: socket.port) ?? .any)
-    }
-}

@@ -116,13 +116,8 @@ extension Loopback {
 
         @Test("A datagram that a host refuses is an error of the sequence")
         func refused() async throws {
-            let socket = try Socket.open(.ipv4, .datagram)
-            try Socket.bind(socket.rawValue, to: .ipv4(bits: 0x7f00_0001, port: 0))
-            let port = try #require(Socket.localAddress(socket.rawValue)?.port)
-            socket.close()
-            let connection = NetworkConnection(
-                to: .hostPort(host: .ipv4(.loopback), port: NWEndpoint.Port(rawValue: port)!)
-            ) { UDP() }
+            let socket = try RawSocket.refusing(.udp4)
+            let connection = NetworkConnection(to: Medium.udp4.endpoint(of: socket)) { UDP() }
             try await connection.send(Data("refused"))
             var iterator = connection.messages.makeAsyncIterator()
             do {
@@ -133,6 +128,7 @@ extension Loopback {
             }
             let last = try await iterator.next()
             #expect(last == nil)
+            withExtendedLifetime(socket) {}
         }
 
         @Test("The metadata belong to the datagram")

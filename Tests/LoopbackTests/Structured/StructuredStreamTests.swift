@@ -147,9 +147,9 @@ extension Loopback {
         @Test("A refused connection waits, and a deadline ends only the wait")
         func deadline() async throws {
             Backend.choose()
-            let port = try await Self.unusedPort()
+            let socket = try RawSocket.refusing(.tcp4)
             let states = Mailbox<NetworkChannel<TCP>.State>()
-            let connection = NetworkConnection(to: .hostPort(host: .ipv4(.loopback), port: port)) { TCP() }
+            let connection = NetworkConnection(to: Medium.tcp4.endpoint(of: socket)) { TCP() }
                 .onStateUpdate { _, state in states.put(state) }
             let receive = Task { try await connection.receive(exactly: 1) }
             try await states.expect(.preparing, .waiting(.posix(.ECONNREFUSED)))
@@ -159,15 +159,7 @@ extension Loopback {
                 try await within(.milliseconds(10)) { try await connection.send(Data("x")) }
             }
             #expect(connection.state == .waiting(.posix(.ECONNREFUSED)))
-        }
-
-        private static func unusedPort() async throws -> NWEndpoint.Port {
-            let listener = try ListenerProbe(.tcp4)
-            try await listener.listen()
-            let port = listener.port
-            listener.listener.cancel()
-            try await listener.states.first { $0 == .cancelled }
-            return port
+            withExtendedLifetime(socket) {}
         }
     }
 }

@@ -37,6 +37,11 @@ enum Medium: String, CaseIterable, CustomTestStringConvertible, Sendable {
         loopback.map { .hostPort(host: $0, port: .any) } ?? .unix(path: Scratch.path())
     }
 
+    /// Returns the endpoint of a raw socket on the loopback address.
+    func endpoint(of socket: RawSocket) -> NWEndpoint {
+        .hostPort(host: loopback ?? "", port: NWEndpoint.Port(rawValue: socket.port) ?? .any)
+    }
+
     func socketAddress(port: UInt16) -> SocketAddress {
         family == .ipv6 ? .ipv6(high: 0, low: 1, port: port, scope: 0) : .ipv4(bits: 0x7f00_0001, port: port)
     }

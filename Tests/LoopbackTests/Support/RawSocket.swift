@@ -88,6 +88,21 @@ final class RawSocket: Sendable {
         return socket
     }
 
+    /// Creates a socket on a free port that refuses clients. No other socket can get the port as long as this one is
+    /// open.
+    static func refusing(_ medium: Medium) throws -> RawSocket {
+        guard !medium.isStream else {
+            // This socket never listens, so the kernel refuses connections to its port.
+            let socket = RawSocket(try Socket.open(medium.family, .stream))
+            try Socket.bind(socket.fd, to: medium.socketAddress(port: 0))
+            return socket
+        }
+        // This socket is connected to itself, so the kernel refuses the datagrams of all other sockets.
+        let socket = try bound(medium)
+        _ = try Socket.connect(socket.fd, to: medium.socketAddress(port: socket.port))
+        return socket
+    }
+
     // MARK: Transfer
 
     func accept() async throws -> RawSocket {
