@@ -11,13 +11,13 @@ extension Loopback {
     /// each test runs in a separate process.
     @Suite("Too few free descriptors")
     struct NoDescriptorTests {
-        /// Opens files until almost all of the 64 permitted descriptors are used. Ends the process after ten seconds.
+        /// Opens files until almost all of the 64 permitted descriptors are used. Ends the process after five minutes.
         ///
         /// Four descriptors stay free, which may be too few for a Dispatch source. Dispatch also opens files for its
         /// threads, and traps if it cannot. So this function first waits until Dispatch has run a block.
         @discardableResult
         private static func fillTable() async -> [CInt] {
-            Watchdog.arm(seconds: 10)
+            Watchdog.arm(seconds: 300)
             await withCheckedContinuation { started in
                 DispatchQueue.global().asyncAfter(deadline: .now()) { started.resume() }
             }
