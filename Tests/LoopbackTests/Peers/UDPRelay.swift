@@ -9,12 +9,11 @@ final class UDPRelay: Sendable {
         var target: NWEndpoint?
         var connections: [NWConnection] = []
         var drops: @Sendable (Data) -> Bool = { _ in false }
+        var dialled: @Sendable (NWEndpoint) -> Void = { _ in }
         var forwardedCount = 0
         var droppedCount = 0
     }
 
-    /// The real endpoint of each DTLS connection (lane) that a peer dials.
-    let targets = Mailbox<NWEndpoint>()
     /// The sizes of the dropped datagrams, in bytes.
     let dropped = Mailbox<Int>()
     private let queue = DispatchQueue(label: "UDP relay")
@@ -36,10 +35,16 @@ final class UDPRelay: Sendable {
 
     func setDrops(_ drops: @escaping @Sendable (Data) -> Bool) { state.withLock { $0.drops = drops } }
 
+    /// Sets the closure that is called with the real endpoint of each DTLS connection (lane) that a peer dials.
+    func whenDialled(_ body: @escaping @Sendable (NWEndpoint) -> Void) { state.withLock { $0.dialled = body } }
+
     /// Returns the relay's address, which a peer dials instead of the address `place`.
     func detour(_ place: NWEndpoint) -> NWEndpoint {
-        state.withLock { $0.target = place }
-        targets.put(place)
+        let dialled = state.withLock { state in
+            state.target = place
+            return state.dialled
+        }
+        dialled(place)
         guard case .hostPort(let host, _) = place, let port = listener.port else { return place }
         return .hostPort(host: host, port: port)
     }
