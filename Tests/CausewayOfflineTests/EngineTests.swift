@@ -38,7 +38,7 @@ struct EngineTests {
             heads.append(String(event.description.prefix { $0 != "(" }))
             if heads.count == 6 { break }
         }
-        // An end is told when it is stored. The next operation may have begun before that.
+        // An end is reported when it is stored. The next operation may have begun before that.
         #expect(heads.prefix(3) == ["1: queued", "2: queued", "1: sending"])
         for id in 1...2 {
             #expect(heads.filter { $0.hasPrefix("\(id):") } == ["queued", "sending", "ended"].map { "\(id): \($0)" })

@@ -281,7 +281,7 @@ struct NamespaceNetworkTests {
 
     @Test("A message from another process does not count as the kernel's")
     func forgery() async throws {
-        // Use the loopback interface, which reports no changes of its own.
+        // Use the loopback interface, which reports only changes that this test makes.
         try await NetworkNamespace.with { namespace in
             try await namespace.enter {
                 let socket = try NetlinkSocket(groups: .all, blocking: false)

@@ -17,7 +17,7 @@ struct SystemTests {
 
     @Test("Resident memory grows with touched pages")
     func residentMemory() async {
-        // Measure in a process of its own, because other tests change the memory in use at the same time.
+        // Measure in a separate process, because other tests change the memory in use at the same time.
         await #expect(processExitsWith: .success) {
             let before = System.residentMemory
             #expect(before.current > 1 << 20 && before.peak >= before.current)

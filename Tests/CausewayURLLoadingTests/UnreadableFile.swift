@@ -23,7 +23,7 @@ struct UnreadableFile: ~Copyable {
         // signal. The default signal would end this process, so choose another signal.
         try #require(fcntl(number, Self.setSignal, SIGURG) == 0)
         try #require(fcntl(number, Self.setLease, CInt(F_WRLCK)) == 0)
-        // The file has the lease before it has its name, so nobody else can open it.
+        // The file has the lease before it has its name, so no other thread can open it.
         try #require(rename(copy, path) == 0)
     }
 

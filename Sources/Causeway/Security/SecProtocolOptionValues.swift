@@ -65,7 +65,8 @@ extension SecProtocolOptionValues {
         package var selection: SecProtocolBlock<sec_protocol_pre_shared_key_selection_t>?
     }
 
-    /// The TLS options that are either on or off. If the program sets neither, the default of the TLS engine applies.
+    /// The TLS options that are either on or off. An option that the program has not set has the default of the TLS
+    /// engine.
     package struct Switches: Sendable, Equatable {
         package struct Name: OptionSet, Sendable {
             package let rawValue: UInt8

@@ -35,8 +35,8 @@ extension HTTPServer {
             Address(kind: .host(host), port: port)
         }
 
-        /// Returns the address of a server that states none: loopback, or `nil` if its parameters already require a
-        /// local endpoint or an interface.
+        /// Returns the address of a server whose program gives none. It is the loopback address. If the parameters
+        /// already require a local endpoint or an interface, returns `nil`.
         static func standard(for parameters: NWParameters) -> Address? {
             let isFree =
                 parameters.requiredLocalEndpoint == nil && parameters.requiredInterface == nil

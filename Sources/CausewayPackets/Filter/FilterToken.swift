@@ -6,8 +6,8 @@ struct FilterToken: Sendable {
         /// A word. `escaped` marks a name after a backslash, which is not a keyword.
         case word(String, escaped: Bool)
         case number(UInt32)
-        /// An IPv4 address with one to four decimal parts. The first value contains the bits of these parts. `width` is
-        /// the number of bits.
+        /// An IPv4 address with one to four decimal parts: the bits of the parts as a number, and how many bits there
+        /// are.
         case ipv4(UInt32, width: Int, text: String)
         case ipv6(high: UInt64, low: UInt64)
         case mac(UInt64)

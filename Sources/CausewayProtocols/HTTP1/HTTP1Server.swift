@@ -107,7 +107,7 @@ package struct HTTP1Server: Sendable {
 
     /// Enters the closing state. The event ``Event/ended(_:)`` then follows as the last event.
     ///
-    /// Every end of the connection calls this method, except an upgrade.
+    /// The machine calls this method whenever the connection ends, except after an upgrade.
     private mutating func close(_ failure: HTTP1Failure?) {
         switch phase {
         case .closing, .ended, .upgraded: return

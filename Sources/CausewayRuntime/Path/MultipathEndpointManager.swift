@@ -72,8 +72,8 @@ package final class MultipathEndpointManager: Sendable {
     private static func put(_ wanted: [MultipathEndpoint], _ state: inout State) throws(SystemError) {
         var kernel = try MultipathPathManager()
         let there = try kernel.endpoints()
-        // Another program may have removed this object's endpoints. Forget these endpoints, so that an endpoint of
-        // another program with the same identifier is never changed.
+        // Another program may have removed an endpoint of this object, and may have used the endpoint's identifier
+        // again. Forget such endpoints, because their identifiers belong to that program now.
         state.put.removeAll { own in !there.contains { $0.id == own.id && $0.address == own.address } }
         let ids = Set(state.put.map(\.id))
         let foreign = there.filter { !ids.contains($0.id) }

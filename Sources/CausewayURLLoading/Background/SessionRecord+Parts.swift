@@ -97,7 +97,7 @@ extension SessionRecord {
         }
     }
 
-    /// Whether the session uses the program's stored cookies, credentials, and hosts with Strict-Transport-Security.
+    /// Whether the session uses the program's stores of cookies, credentials and hosts that require HTTPS (HSTS).
     struct Stores: Codable, Equatable, Sendable {
         private var storesCookies: Bool
         private var storesCredentials: Bool

@@ -3,8 +3,8 @@ internal import Foundation
 /// A task's progress. If the program pauses, resumes or cancels this progress or a parent progress, the task is
 /// suspended, resumed or cancelled before that call returns.
 ///
-/// `Progress` handlers are not used: they run later on a concurrent queue, so that a pause could take effect after a
-/// later resumption. SAFETY: `Progress` is thread-safe, and the target is set once.
+/// `Progress` handlers are not used. They run later, on a concurrent queue, so the handler of a pause could run after
+/// the handler of the resumption that follows it. SAFETY: `Progress` is thread-safe, and `target` is set once.
 final class TaskProgress: Progress, @unchecked Sendable {
     /// The object that a `Progress` controls. A call such as `pause()` on the progress suspends, resumes or cancels
     /// this object.

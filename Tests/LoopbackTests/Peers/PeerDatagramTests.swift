@@ -115,7 +115,7 @@ extension Loopback {
             let relay = try await UDPRelay { _ in true }
             let foreign = LockedValue<[NWConnection]>([])
             let ends = Mailbox<Bool>()
-            // Each attempt has a port of its own for a few seconds. On a busy machine, the first port can be closed
+            // Each attempt has another port, for a few seconds. On a busy machine, the first port can be closed
             // before it gets the datagrams of the foreign hosts.
             relay.whenDialled { port in
                 let connections = Self.foreignHosts(to: port, ends)

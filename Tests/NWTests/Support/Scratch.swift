@@ -90,7 +90,7 @@ final class Scratch {
             listener.cancel()
             try await eventually("the port is released") { latest.withLock { $0 } == .cancelled }
             // A program that another test starts at this moment is at first a copy of this process with copies of its
-            // sockets. Such a copy would still listen: the next connection to the port would reach nobody.
+            // sockets. Such a copy would still listen: the next connection to the port would reach no program.
             if isFree, !Sockets.isTaken(port) { return port }
         }
         throw NWError.posix(.EADDRINUSE)
