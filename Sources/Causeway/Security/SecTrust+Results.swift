@@ -24,7 +24,7 @@ public enum SecTrustResultType: UInt32, Sendable {
 
 /// Called with the trust object and its result.
 public typealias SecTrustCallback = (SecTrust, SecTrustResultType) -> Void
-/// Called with the trust object, and with `true` if the chain is trusted, or with `false` and the error otherwise.
+/// Called with the trust object and a Boolean: whether the chain is trusted. If it is not, also gets the error.
 public typealias SecTrustWithErrorCallback = (SecTrust, Bool, CFError?) -> Void
 
 /// Evaluates like ``SecTrustEvaluateWithError(_:_:)``. The result is `.unspecified` if the chain is trusted, `.proceed` if it is trusted

@@ -83,7 +83,8 @@ package final class ContentDecoder: Sendable {
         state.withLock { state in state.hasInputEnded = true }
     }
 
-    /// Decodes the next chunk. Returns `nil` if more content must be added, or at the end after ``end()``.
+    /// Decodes the next chunk. Returns `nil` if more content must be added, or if ``end()`` was called and all is
+    /// decoded.
     ///
     /// - Throws: The failure. Later calls throw it again.
     package func next(atMost limit: Int = ContentDecoder.pieceLimit) throws(DecodingFailure) -> Data? {

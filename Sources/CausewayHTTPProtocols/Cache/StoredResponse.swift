@@ -144,8 +144,8 @@ package struct StoredResponse: Sendable, Equatable {
     }
 
     static func storable(_ fields: FieldSection) -> FieldSection {
-        // First compare only the lengths of the field names, which is fast. In most responses, no field name is as long
-        // as one of these names.
+        // First compare only lengths, which is fast. In most responses, each field name has another length than the
+        // names of fields that are never stored.
         guard fields.hasName(withLengths: unstoredLengths), unstored.contains(where: { fields.contains($0) }) else {
             return fields
         }

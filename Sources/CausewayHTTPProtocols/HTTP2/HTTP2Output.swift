@@ -15,7 +15,7 @@ struct HTTP2Output: Sendable {
     private var events = InlineFirstQueue<HTTP2Connection.Event>()
     private var control: [UInt8] = []
     private var encoder = HPACKEncoder()
-    /// Bytes of acknowledgments in ``control``.
+    /// The number of bytes in ``control`` that are acknowledgments.
     private var replyCount = 0
 
     /// Bytes of queued frames.

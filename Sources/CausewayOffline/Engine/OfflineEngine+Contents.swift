@@ -155,8 +155,9 @@ extension OfflineEngine {
         return .request(request)
     }
 
-    /// Returns the end of an attempt whose file cannot be sent; `nil` if the file can be sent. A missing or changed
-    /// file ends the operation. After any other error the file may be readable later, so the attempt is repeated.
+    /// Checks the file of an attempt. Returns `nil` if the file can be sent; otherwise returns how the attempt ends. A
+    /// missing or changed file ends the operation. After any other error the file may be readable later, so the attempt
+    /// is repeated.
     ///
     /// - Parameter version: The size and the modification time that the file must have; `nil` for any.
     private func obstacle(

@@ -65,7 +65,8 @@ struct FilterWindow {
 
     var end: Int32 { Int32(at + 8) }
 
-    /// The window as it is compared in memory. The mask and the expected value are in the byte order of memory.
+    /// This window with its mask and its expected value in big-endian order, which is the byte order of a packet. A
+    /// filter compares them with eight bytes of the packet as they are in memory.
     var asInMemory: FilterDecision.Window {
         FilterDecision.Window(mask: mask.bigEndian, value: value.bigEndian, at: Int32(at))
     }

@@ -205,7 +205,8 @@ extension TCPHeader.Flags {
     }
 }
 
-/// The bytes that must be escaped in a JSON string (RFC 8259 §7). Also the UTF-8 lead byte of C1 control characters.
+/// Bytes that the JSON output escapes: those that a JSON string requires (RFC 8259 §7), and the C1 control characters,
+/// which begin with one lead byte in UTF-8.
 private enum JSONByte {
     static let space: UInt8 = 0x20
     static let quote: UInt8 = 0x22

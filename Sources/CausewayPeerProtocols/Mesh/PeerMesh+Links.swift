@@ -180,7 +180,7 @@ extension PeerMesh {
         }
     }
 
-    /// Tells the network code that a member has output, on its control link and on its connections for resource bytes.
+    /// Reports that output waits for a member: on its control link, and on its connections for resource bytes.
     mutating func announce(_ member: MemberID, at now: Duration) {
         guard let found = self[member] else { return }
         if let link = found.link { announce(link, at: now) }

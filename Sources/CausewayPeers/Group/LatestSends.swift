@@ -23,7 +23,7 @@ struct LatestSends: Sendable {
     /// The numbers of the unfinished sends, in order. When a newer send replaces a send, the older number is removed.
     private var sends: [Slot: [UInt64]] = [:]
 
-    /// Records a new send. The caller must call ``end(_:)`` with the result when the send has ended.
+    /// Records a new send. When the send has ended, the caller must pass the returned value to ``end(_:)``.
     mutating func begin(_ key: String, to member: MemberID) -> Turn {
         let slot = Slot(key: key, member: member)
         lastNumber += 1

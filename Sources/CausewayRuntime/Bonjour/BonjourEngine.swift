@@ -232,8 +232,8 @@ package final class BonjourEngine: Sendable {
             records(of: service, on: link), id, isKnownUnique: service.ownHost != nil, at: System.now)
     }
 
-    /// Ends a registration if this engine receives no queries on any of its links. The reason is that another program
-    /// uses port 5353 exclusively.
+    /// Ends a registration if this engine receives queries on none of the registration's links. The engine receives
+    /// none if another program uses port 5353 exclusively.
     private func refuse(_ id: RegistrationID) {
         guard let advertising = state.value.advertising[id],
             !state.value.links.values.contains(where: { advertising.concerns($0) && $0.canAnswer })

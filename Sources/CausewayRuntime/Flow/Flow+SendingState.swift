@@ -107,8 +107,8 @@ extension Flow.State {
     /// that time or earlier.
     mutating func takeExpiryTime() -> Duration? { link.isClosed ? nil : writing.takeExpiryTime() }
 
-    /// Moves content from the queue to the content in flight (``Flight``), up to the limits for one gathered send (one
-    /// system call that writes several pieces).
+    /// Takes content from the queue and adds it to the ``Flight``. One system call writes several pieces, so the limits
+    /// of that call apply.
     mutating func fillFlight(_ deferred: inout DeferredActions) {
         while writing.flight.entries.count < Flow.gatherPieceLimit, writing.flight.byteCount < Flow.gatherByteLimit {
             switch writing.backlog?.next(at: System.now) {
@@ -167,8 +167,8 @@ extension Flow.State {
             if count == plan.byteCount { writing.isWritable = true }
             return writing.isWritable ? .none : .whenWritable
         case (.wouldBlock, _):
-            // If the loop reported during the write that the transport is writable, `isWritable` is set. The loop does
-            // not report this again, so write again at once.
+            // The transport can become writable during the write. The loop reports this only once, and then sets
+            // `isWritable`. In this case, try again at once.
             return writing.isWritable ? .none : .whenWritable
         case (.failed(Errno.noBuffers), _), (.failed(Errno.noMemory), _):
             return .later

@@ -2,9 +2,9 @@
 ///
 /// Access is through a pointer, which avoids the runtime's exclusivity checks. Access is exclusive, because the owner
 /// of the protocol stack holds a lock.
-// SAFETY: only one thread at a time uses the engine. The protocol stack calls the stage while the owner of the stack
-// holds a lock. The only other user is a part of the handshake on a background thread. While this part runs, the core
-// does not use the engine (`TLSStageCore.Phase.awaitingStep`).
+// SAFETY: only one thread at a time uses the engine. The protocol stack calls the stage under the owner's lock. A part
+// of the handshake runs without that lock, on a background thread. While it runs, the core does not use the engine
+// (`TLSStageCore.Phase.awaitingStep`).
 final class SharedTLSStage: @unchecked Sendable {
     let core: UnsafeMutablePointer<TLSStageCore>
     let engine: any TLSEngine

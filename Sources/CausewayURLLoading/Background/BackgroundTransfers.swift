@@ -122,7 +122,7 @@ package struct BackgroundTransfers: Sendable {
             problem: "cannot read \(path): \(error.message)", isComplete: false)
     }
 
-    /// Returns the names of a session's program and identifier as they are in the path of its directory.
+    /// Returns the program and the identifier of a session, from the path of the session's directory.
     private static func names(of path: String) -> (program: String, identifier: String) {
         let parts = path.split(separator: "/")
         return (parts.dropLast().last.map(String.init) ?? "", parts.last.map(String.init) ?? "")

@@ -77,8 +77,8 @@ struct OpenFile: ~Copyable, Sendable {
 
     deinit {
         guard closesAtEnd else { return }
-        // A child process that another thread has just forked has the file open until it calls exec, and would keep a
-        // lock. So the file is unlocked explicitly.
+        // Unlock the file explicitly. If another thread has just forked a child process, the child also has the file
+        // open until it calls exec, and closing the file here would leave it locked.
         _ = flock(descriptor, LOCK_UN)
         close(descriptor)
     }

@@ -5,7 +5,7 @@ extension NetworkProtocolOptions {
     package var stackElement: any StackElement { (self as? any StackElement) ?? UnknownElement() }
 }
 
-/// Replaces a program-defined element type.
+/// Takes the place of an element whose type the program has defined. Connections with this element fail.
 package struct UnknownElement: StackElement {
     package typealias BelowProtocol = Void
     package struct Metadata: NetworkMetadataProtocol {}

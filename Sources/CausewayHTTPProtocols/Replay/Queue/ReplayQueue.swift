@@ -50,10 +50,10 @@ package struct ReplayQueue: Sendable {
         table.operations.map { ($0.operation, $0.phase) }
     }
 
-    /// Returns an operation.
+    /// Returns the operation with this identifier; `nil` if it is not in the queue.
     package func operation(_ id: UInt64) -> StoredOperation? { table[id]?.operation }
 
-    /// Returns an operation's state.
+    /// Returns the state of the operation with this identifier; `nil` if it is not in the queue.
     package func phase(_ id: UInt64) -> Phase? { table[id]?.phase }
 
     /// The journal records that restore the current state. When the journal is compacted, they replace its content.
